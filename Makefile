@@ -1,0 +1,158 @@
+# Every command of Kroo. `make help` lists them; README.md explains them.
+#
+#   make CC=clang            another compiler, its own build folder
+#   make SAN=address,undefined | SAN=thread     sanitizer builds, their own build folders
+
+CC ?= gcc
+ifeq ($(origin CC),default)
+CC := gcc
+endif
+SAN ?=
+comma := ,
+VARIANT := $(if $(filter-out gcc,$(CC)),-$(notdir $(CC)))$(if $(SAN),-$(subst $(comma),-,$(SAN)))
+BUILD ?= build$(VARIANT:-%=/%)
+
+PREFIX ?= /usr/local
+DESTDIR ?=
+
+WARNINGS := -Wall -Wextra -Wshadow -Wstrict-prototypes -Wmissing-prototypes -Wconversion $(if $(WERROR),-Werror)
+OPTIMIZE ?= -O2 -g
+SANFLAGS := $(if $(SAN),-fsanitize=$(SAN) -fno-omit-frame-pointer -fno-sanitize-recover=undefined)
+CFLAGS_ALL := -std=c17 $(OPTIMIZE) $(WARNINGS) $(SANFLAGS) -D_GNU_SOURCE -I. -I$(BUILD)/gen -pthread $(CFLAGS)
+LDFLAGS_ALL := $(SANFLAGS) -pthread $(LDFLAGS)
+
+PKG = $(shell pkg-config --silence-errors $(1) $(2))
+PG_CFLAGS := -I$(shell pg_config --includedir 2>/dev/null)
+PROTO_LIBS := $(call PKG,--libs,libzmq libprotobuf-c libsodium jansson)
+SQL_LIBS := -lpq
+BLAS_LIBS := -llapacke -lopenblas
+
+# --- rooms: folder/*.c is the library, folder/cli/*.c and folder/*_main.c are executables ---------------
+ENGINE_SRC := $(wildcard engine/*.c)
+PROTO_SRC := $(wildcard proto/*.c)
+SQL_SRC := $(wildcard sql/*.c)
+WORKER_SRC := $(filter-out %_main.c,$(wildcard worker/*.c))
+EVAL_SRC := $(filter-out %_main.c,$(wildcard eval/*.c))
+COORDINATOR_SRC := $(filter-out %_main.c,$(wildcard coordinator/*.c))
+
+obj = $(patsubst %.c,$(BUILD)/obj/%.o,$(1))
+LIB_ENGINE := $(BUILD)/libkroo-engine.a
+LIB_PROTO := $(BUILD)/libkroo-proto.a
+LIB_SQL := $(BUILD)/libkroo-sql.a
+LIB_WORKER := $(BUILD)/libkroo-worker.a
+LIB_EVAL := $(BUILD)/libkroo-eval.a
+LIB_COORDINATOR := $(BUILD)/libkroo-coordinator.a
+
+EXECUTABLES := $(addprefix $(BUILD)/,kroo kroo-coordinator kroo-worker kroo-train kroo-engine)
+
+.PHONY: all help demo check bench fuzz format format-check install clean unit
+.DEFAULT_GOAL := all
+all: $(EXECUTABLES)
+
+help:
+	@printf '%s\n' 'make            build everything into $(BUILD)/' \
+	  'make demo       one turn of learning on this machine, with a report' \
+	  'make check      install what is missing, build, run every test' \
+	  'make bench      measure; table on the terminal, build/bench.json' \
+	  'make fuzz       long fuzz runs' \
+	  'make format     format the sources' \
+	  'make install    PREFIX=/usr/local DESTDIR='
+
+# --- generated code ---------------------------------------------------------------------------------------
+PB_C := $(BUILD)/gen/proto/kroo.pb-c.c
+PB_H := $(BUILD)/gen/proto/kroo.pb-c.h
+$(PB_C) $(PB_H) &: proto/kroo.proto
+	@mkdir -p $(BUILD)/gen
+	protoc-c --c_out=$(BUILD)/gen proto/kroo.proto
+$(BUILD)/obj/gen/kroo.pb-c.o: $(PB_C)
+	@mkdir -p $(@D)
+	$(CC) -std=c17 $(OPTIMIZE) $(SANFLAGS) -w -I$(BUILD)/gen -MMD -MP -c -o $@ $<
+$(call obj,$(PROTO_SRC)): | $(PB_H)
+
+# The migrations travel inside the executables: name, sha256 and text of each numbered file.
+MIGRATIONS := $(sort $(wildcard sql/migrations/*.sql))
+MIGRATIONS_C := $(BUILD)/gen/sql/migrations_data.c
+$(MIGRATIONS_C): $(MIGRATIONS) sql/embed.sh
+	@mkdir -p $(@D)
+	sh sql/embed.sh $(MIGRATIONS) > $@.tmp && mv $@.tmp $@
+$(BUILD)/obj/gen/migrations_data.o: $(MIGRATIONS_C)
+	@mkdir -p $(@D)
+	$(CC) $(CFLAGS_ALL) -c -o $@ $<
+
+# The engine's name: its sources' digest, so that equal sources have equal names everywhere.
+ENGINE_BUILD := kroo-engine 1 $(shell cat $(sort $(wildcard engine/*.[ch])) | sha256sum | cut -c1-12)
+$(BUILD)/obj/engine/build.o: $(wildcard engine/*.[ch])
+$(BUILD)/obj/engine/build.o: CFLAGS_ALL += -DENGINE_BUILD='"$(ENGINE_BUILD)"'
+$(BUILD)/obj/engine/%.o: OPTIMIZE := -O3 -g
+
+$(BUILD)/obj/%.o: %.c
+	@mkdir -p $(@D)
+	$(CC) $(CFLAGS_ALL) $(if $(filter sql/%,$<),$(PG_CFLAGS)) -MMD -MP -c -o $@ $<
+
+# --- libraries and executables ------------------------------------------------------------------------------
+define archive
+	@mkdir -p $(@D)
+	rm -f $@ && ar rcs $@ $(filter %.o,$^)
+endef
+$(LIB_ENGINE): $(call obj,$(ENGINE_SRC)) ; $(archive)
+$(LIB_PROTO): $(call obj,$(PROTO_SRC)) $(BUILD)/obj/gen/kroo.pb-c.o ; $(archive)
+$(LIB_SQL): $(call obj,$(SQL_SRC)) $(BUILD)/obj/gen/migrations_data.o ; $(archive)
+$(LIB_WORKER): $(call obj,$(WORKER_SRC)) ; $(archive)
+$(LIB_EVAL): $(call obj,$(EVAL_SRC)) ; $(archive)
+$(LIB_COORDINATOR): $(call obj,$(COORDINATOR_SRC)) ; $(archive)
+
+link = $(CC) $(LDFLAGS_ALL) -o $@ $(filter %.o,$^) $(filter %.a,$^)
+$(BUILD)/kroo-engine: $(call obj,$(wildcard engine/cli/*.c)) $(LIB_ENGINE)
+	$(link) -ljansson -lm
+$(BUILD)/kroo-worker: $(call obj,worker/worker_main.c) $(LIB_WORKER) $(LIB_PROTO) $(LIB_ENGINE)
+	$(link) $(PROTO_LIBS) -lm
+$(BUILD)/kroo-train: $(call obj,eval/train_main.c) $(LIB_EVAL) $(LIB_SQL) $(LIB_PROTO) $(LIB_ENGINE)
+	$(link) $(PROTO_LIBS) $(SQL_LIBS) $(BLAS_LIBS) -lm
+$(BUILD)/kroo-coordinator: $(call obj,coordinator/coordinator_main.c) $(LIB_COORDINATOR) $(LIB_SQL) $(LIB_PROTO) $(LIB_ENGINE)
+	$(link) $(PROTO_LIBS) $(SQL_LIBS) -lm
+$(BUILD)/kroo: $(call obj,$(wildcard coordinator/cli/*.c)) $(LIB_COORDINATOR) $(LIB_SQL) $(LIB_PROTO) $(LIB_ENGINE)
+	$(link) $(PROTO_LIBS) $(SQL_LIBS) -lm
+
+# --- tests: tests/unit/<room>/test_<module>.c, linked with the room and the ground floor ----------------------
+ROOMS := engine proto sql worker eval coordinator
+UNIT_SRC := $(wildcard tests/unit/*/test_*.c)
+UNIT := $(patsubst tests/unit/%.c,$(BUILD)/tests/%,$(UNIT_SRC))
+LIBS_engine := $(LIB_ENGINE)
+LIBS_proto := $(LIB_PROTO)
+LIBS_sql := $(LIB_SQL)
+LIBS_worker := $(LIB_WORKER) $(LIB_PROTO) $(LIB_ENGINE)
+LIBS_eval := $(LIB_EVAL) $(LIB_SQL) $(LIB_PROTO) $(LIB_ENGINE)
+LIBS_coordinator := $(LIB_COORDINATOR) $(LIB_SQL) $(LIB_PROTO) $(LIB_ENGINE)
+LINK_engine := -ljansson -lm
+LINK_proto := $(PROTO_LIBS) -lm
+LINK_sql := $(SQL_LIBS) -ljansson -lsodium -lm
+LINK_worker := $(PROTO_LIBS) -lm
+LINK_eval := $(PROTO_LIBS) $(SQL_LIBS) $(BLAS_LIBS) -lm
+LINK_coordinator := $(PROTO_LIBS) $(SQL_LIBS) -lm
+define unit_rule
+$(BUILD)/tests/$(1)/%: $(BUILD)/obj/tests/unit/$(1)/%.o $(LIBS_$(1))
+	@mkdir -p $$(@D)
+	$(CC) $(LDFLAGS_ALL) -o $$@ $$(filter %.o,$$^) $$(filter %.a,$$^) -lcmocka $(LINK_$(1))
+unit-$(1): $(filter $(BUILD)/tests/$(1)/%,$(UNIT))
+	@sh tests/run.sh $$^
+.PHONY: unit-$(1)
+endef
+$(foreach room,$(ROOMS),$(eval $(call unit_rule,$(room))))
+.SECONDARY:
+unit: $(UNIT)
+	@sh tests/run.sh $^
+
+clean:
+	rm -rf $(BUILD)
+
+FORMATTED = $(shell git ls-files '*.c' '*.h')
+format:
+	clang-format -i $(FORMATTED)
+format-check:
+	clang-format --dry-run -Werror $(FORMATTED)
+
+install: all
+	install -d $(DESTDIR)$(PREFIX)/bin
+	install -m 755 $(EXECUTABLES) $(DESTDIR)$(PREFIX)/bin
+
+-include $(shell find $(BUILD)/obj -name '*.d' 2>/dev/null)

@@ -1,0 +1,66 @@
+/* The unit of work as a pure function: openings, noise and whole games from (experiment seed, pair, leg)
+ * (DESIGN sections 5 and 12). The worker plays with it, the coordinator checks openings with it, the trainer
+ * asks it which plies were noise. One thread per struct player_seat. */
+#ifndef KROO_ENGINE_PLAY_H
+#define KROO_ENGINE_PLAY_H
+
+#include <stdatomic.h>
+
+#include "engine/game.h"
+#include "engine/search.h"
+#include "engine/weights.h"
+
+enum { PLAY_OPENING_MAX = 64, PLAY_NOISE_UNIT = 1000000 };
+
+/* What both games of a pair have in common, fixed by the experiment. */
+struct play_setup {
+    const struct rules *rules;
+    uint64_t seed;          /* of the experiment */
+    unsigned opening_plies; /* random legal plies before the players think; <= PLAY_OPENING_MAX */
+    uint32_t noise_ppm;     /* share of later plies played at random, in millionths; 0 in matches */
+};
+
+/* The opening of pair `pair`: exactly setup->opening_plies letters that leave the game unfinished, written
+ * with a NUL to `moves` (PLAY_OPENING_MAX + 1 bytes). Draws again, with the next attempt mixed in, when a
+ * draw ends the game. Returns its length, or -1 when 1000 draws all ended the game. */
+int play_opening(const struct play_setup *setup, uint64_t pair, char *moves);
+
+/* True when ply `ply` (counted from the start of the game, opening included) of this game is noise. */
+bool play_is_noise(const struct play_setup *setup, uint64_t pair, unsigned leg, size_t ply);
+
+struct play_side {
+    const struct weights *weights;
+    struct search_limits limits;
+    unsigned hash_kib;
+};
+
+enum play_status { PLAY_DONE = 0, PLAY_STOPPED = -1, PLAY_TOO_LONG = -2, PLAY_MEMORY = -3, PLAY_NO_OPENING = -4 };
+
+struct play_record {
+    char *moves;     /* letters, opening included; owned, NUL-terminated */
+    int16_t *scores; /* the mover's search score of each ply, hundredths of a seed; PLAY_NO_SCORE for opening
+                        and noise plies; owned */
+    size_t plies;
+    enum game_result result;
+    enum game_reason reason;
+    uint8_t stores[2]; /* South, North, leftovers taken */
+    uint64_t nodes;
+    int64_t time_ms;
+};
+
+enum { PLAY_NO_SCORE = -32768 };
+
+/* Two searches kept from game to game so that a play thread allocates once. */
+struct play_seats;
+struct play_seats *play_seats_create(void);
+void play_seats_destroy(struct play_seats *seats);
+
+/* Plays leg 0 (player a South) or leg 1 (player b South) of a pair. `stop` (may be NULL) abandons the game.
+ * `progress` (may be NULL) is set to the ply reached, for a watching thread. On PLAY_DONE the caller owns the
+ * record and ends it with play_record_done. */
+enum play_status play_game(struct play_seats *seats, const struct play_setup *setup, const struct play_side *a,
+                           const struct play_side *b, uint64_t pair, unsigned leg, atomic_bool *stop,
+                           atomic_uint *progress, struct play_record *out);
+void play_record_done(struct play_record *record);
+
+#endif

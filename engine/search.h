@@ -1,0 +1,49 @@
+/* Iterative-deepening principal variation search with a transposition table. A struct search owns its table
+ * and scratch, allocates in search_create only, and is used by one thread; another thread may set `stop`.
+ * Under a node limit the outcome is a function of (game, weights, limits, table size) alone. */
+#ifndef KROO_ENGINE_SEARCH_H
+#define KROO_ENGINE_SEARCH_H
+
+#include <stdatomic.h>
+#include <stdint.h>
+
+#include "engine/game.h"
+#include "engine/weights.h"
+
+enum { SEARCH_DEPTH_MAX = 96, SEARCH_PV_MAX = 96, SEARCH_HASH_KIB = 1024 };
+/* Scores beyond this are proven outcomes: SEARCH_WIN minus the plies to it. */
+enum { SEARCH_WIN = 31000, SEARCH_WIN_BOUND = 30000 };
+
+struct search_limits {
+    uint64_t nodes;  /* 0 = no limit */
+    int depth;       /* 0 = SEARCH_DEPTH_MAX */
+    int64_t time_ms; /* 0 = no limit; makes the outcome irreproducible */
+};
+
+struct search_info {
+    int depth;
+    int32_t score; /* hundredths of a seed, mover's view */
+    uint64_t nodes;
+    int64_t time_ms;
+    int hashfull; /* permille */
+    int pv_length;
+    int8_t pv[SEARCH_PV_MAX]; /* houses 0..11, absolute */
+};
+
+typedef void search_report(void *context, const struct search_info *info);
+
+struct search;
+
+struct search *search_create(unsigned hash_kib);
+void search_destroy(struct search *search);
+/* Empties the table: the start of every game (DESIGN section 12). */
+void search_new_game(struct search *search);
+
+/* Best move of an unfinished game: house 0..11 absolute, with the last finished iteration in `*info`.
+ * `report` (may be NULL) is called once an iteration. `stop` (may be NULL) ends the search early; the best
+ * move so far is returned. Returns -1 when the game is over. */
+int search_run(struct search *search, const struct game *game, const struct weights *weights,
+               const struct search_limits *limits, atomic_bool *stop, search_report *report, void *context,
+               struct search_info *info);
+
+#endif

@@ -1,0 +1,87 @@
+/* Weights of an evaluation and their file (DESIGN section 11, TRAINER "Two kinds in one weights format").
+ * The file is described field by field in engine/README.md; its name is its sha256, which proto/ checks.
+ * A struct weights is immutable once made and may be shared by threads. */
+#ifndef KROO_ENGINE_WEIGHTS_H
+#define KROO_ENGINE_WEIGHTS_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "engine/position.h"
+#include "engine/rules.h"
+
+enum weights_kind { WEIGHTS_TABLE = 1, WEIGHTS_NET = 2, WEIGHTS_FEATURES = 3 };
+
+enum {
+    WEIGHTS_VERSION = 1,
+    WEIGHTS_PHASES = 4,  /* seeds on the board: >= 36, 24-35, 12-23, < 12 */
+    WEIGHTS_HOUSES = 12, /* mover's view: own A..F first */
+    WEIGHTS_COUNTS = 13, /* 0..12; more counts as 12 */
+    WEIGHTS_PHASE_PARAMETERS = 2 + WEIGHTS_HOUSES * WEIGHTS_COUNTS,
+    WEIGHTS_TABLE_PARAMETERS = WEIGHTS_PHASES * WEIGHTS_PHASE_PARAMETERS, /* 632 */
+    WEIGHTS_VECTORS = 64,
+    WEIGHTS_FILE_MAX = 1 << 20,    /* bytes; larger is refused before reading */
+    WEIGHTS_PROVENANCE_MAX = 1 << 16, /* bytes of JSON */
+};
+
+enum weights_error {
+    WEIGHTS_OK = 0,
+    WEIGHTS_ERROR_READ = -1,
+    WEIGHTS_ERROR_MAGIC = -2,
+    WEIGHTS_ERROR_VERSION = -3,
+    WEIGHTS_ERROR_SIZE = -4,
+    WEIGHTS_ERROR_CHECKSUM = -5,
+    WEIGHTS_ERROR_RULES = -6,   /* made for other rules than asked for */
+    WEIGHTS_ERROR_KIND = -7,
+    WEIGHTS_ERROR_RANGE = -8,   /* a sum could leave int16 */
+    WEIGHTS_ERROR_VECTORS = -9, /* a test vector does not come out as the file says */
+    WEIGHTS_ERROR_MEMORY = -10,
+};
+
+/* One phase of a `table`, int16 in hundredths of a seed times 2^shift. */
+struct weights_phase {
+    int16_t bias;
+    int16_t store; /* a seed of difference, mover's store minus opponent's */
+    int16_t house[WEIGHTS_HOUSES][WEIGHTS_COUNTS];
+};
+
+struct weights_vector {
+    struct position position;
+    int32_t score; /* expected weights_evaluate, hundredths of a seed, mover's view */
+};
+
+struct weights {
+    enum weights_kind kind;
+    char rules[RULES_NAME_MAX]; /* canonical name of the rule set they were made for */
+    uint8_t shift;              /* score = sum >> shift (arithmetic) */
+    int32_t per_logit;          /* hundredths of a seed in one unit of log odds; 0 = not calibrated */
+    struct weights_phase phases[WEIGHTS_PHASES];
+    char *provenance; /* JSON text, owned; never NULL */
+};
+
+/* The built-in starting weights for `rules_name`: a caller owns the result. NULL when memory is short. */
+struct weights *weights_create_starting(const char *rules_name);
+/* Table weights from four phases; checks ranges. `provenance` is copied. */
+enum weights_error weights_create_table(const char *rules_name, uint8_t shift, int32_t per_logit,
+                                        const struct weights_phase phases[WEIGHTS_PHASES],
+                                        const char *provenance, struct weights **out);
+void weights_destroy(struct weights *weights);
+
+/* Reads a weights file from memory; `rules_name` non-NULL demands these rules. Checks magic, version, size,
+ * checksum, ranges and every test vector. */
+enum weights_error weights_parse(const void *bytes, size_t size, const char *rules_name, struct weights **out);
+enum weights_error weights_load(const char *path, const char *rules_name, struct weights **out);
+/* The file's bytes, test vectors computed here; `*bytes` is malloc'ed for the caller. The same weights give
+ * the same bytes everywhere. */
+enum weights_error weights_serialize(const struct weights *weights, void **bytes, size_t *size);
+/* The WEIGHTS_VECTORS positions of the file (fixed, derived by mix.h from rules and index) with scores. */
+enum weights_error weights_vectors(const struct weights *weights, struct weights_vector out[WEIGHTS_VECTORS]);
+/* A sentence for people that says what to do. */
+const char *weights_error_text(enum weights_error error);
+
+/* Hundredths of a seed, the mover's view, clamped to +-32000. */
+int32_t weights_evaluate(const struct weights *weights, const struct position *position);
+/* Phase 0..3 by seeds on the board. */
+int weights_phase(int seeds_on_board);
+
+#endif
