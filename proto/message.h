@@ -1,0 +1,286 @@
+/* The messages of proto/kroo.proto as plain C, checked on the way in (DESIGN section 6; proto/README.md is the
+ * grammar). message_decode refuses whatever is too big, too deep, out of range or not printable, with a
+ * reason; message_encode writes one frame. Strings and arrays inside a decoded message belong to it and end
+ * with message_done. Pure; any thread. */
+#ifndef KROO_PROTO_MESSAGE_H
+#define KROO_PROTO_MESSAGE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+enum {
+    MESSAGE_PROTOCOL = 1,     /* the version we speak */
+    MESSAGE_PROTOCOL_MIN = 1, /* the oldest we still understand */
+    MESSAGE_BYTES_MAX = 256 * 1024,
+    MESSAGE_MEMORY_MAX = 4 * 1024 * 1024, /* what one decode may allocate */
+    MESSAGE_NAME_MAX = 64,                /* with its NUL */
+    MESSAGE_TEXT_MAX = 512,
+    MESSAGE_RULES_MAX = 160,
+    MESSAGE_GAMES_MAX = 1024,
+    MESSAGE_MOVES_MAX = 16384,
+    MESSAGE_CHUNK_MAX = 128 * 1024,
+    MESSAGE_LEASES_MAX = 256,
+    MESSAGE_SKIP_MAX = 4096,
+    MESSAGE_HASH = 32,
+};
+
+enum message_kind {
+    MESSAGE_NONE,
+    MESSAGE_HELLO,
+    MESSAGE_WELCOME,
+    MESSAGE_REFUSED,
+    MESSAGE_LEASE_REQUEST,
+    MESSAGE_LEASE_GRANT,
+    MESSAGE_NOTHING,
+    MESSAGE_RESULTS,
+    MESSAGE_RESULTS_ACK,
+    MESSAGE_PROGRESS,
+    MESSAGE_PROGRESS_ACK,
+    MESSAGE_RELEASE,
+    MESSAGE_RELEASE_ACK,
+    MESSAGE_ARTIFACT_REQUEST,
+    MESSAGE_ARTIFACT_CHUNK,
+    MESSAGE_CREATE_EXPERIMENT,
+    MESSAGE_STOP_EXPERIMENT,
+    MESSAGE_PROMOTE_WEIGHTS,
+    MESSAGE_CONTROL_DONE,
+    MESSAGE_STATUS_REQUEST,
+    MESSAGE_STATUS_REPLY,
+    MESSAGE_KINDS
+};
+
+enum message_role { MESSAGE_ROLE_WORKER = 1, MESSAGE_ROLE_CONTROL = 2 };
+
+enum message_refusal {
+    MESSAGE_REFUSAL_VERSION = 1,
+    MESSAGE_REFUSAL_MALFORMED,
+    MESSAGE_REFUSAL_SAY_HELLO,
+    MESSAGE_REFUSAL_NOT_ALLOWED,
+    MESSAGE_REFUSAL_UNKNOWN,
+    MESSAGE_REFUSAL_CONFLICT,
+    MESSAGE_REFUSAL_UNAVAILABLE,
+    MESSAGE_REFUSAL_BUSY,
+};
+
+enum message_experiment_kind { MESSAGE_SELFPLAY = 1, MESSAGE_MATCH = 2 };
+
+enum message_game_verdict { MESSAGE_GAME_ACCEPTED = 1, MESSAGE_GAME_DUPLICATE, MESSAGE_GAME_CONFLICT, MESSAGE_GAME_REFUSED };
+
+struct message_player {
+    uint8_t weights[MESSAGE_HASH];
+    uint64_t node_limit;
+    uint32_t depth_limit;
+    uint32_t time_ms;
+    uint32_t hash_kib;
+};
+
+struct message_spec {
+    uint64_t experiment;
+    enum message_experiment_kind kind;
+    char rules[MESSAGE_RULES_MAX];
+    uint64_t seed;
+    uint32_t opening_plies;
+    uint32_t noise_ppm;
+    struct message_player a, b;
+    bool with_scores;
+    char engine_build[MESSAGE_NAME_MAX];
+};
+
+struct message_hello {
+    enum message_role role;
+    uint32_t protocol, protocol_min;
+    char name[MESSAGE_NAME_MAX];
+    char engine_build[MESSAGE_NAME_MAX];
+    uint64_t session_nonce;
+    uint32_t slots, credit;
+};
+
+struct message_welcome {
+    uint64_t session;
+    uint32_t protocol, progress_ms, term_ms;
+    uint64_t announcement;
+    uint8_t announced[MESSAGE_HASH]; /* zeros when announcement is 0 */
+    char engine_build[MESSAGE_NAME_MAX];
+};
+
+struct message_refused {
+    enum message_refusal code;
+    char text[MESSAGE_TEXT_MAX];
+    uint32_t retry_ms;
+};
+
+struct message_lease_request {
+    uint32_t pairs, pairs_per_minute;
+};
+
+struct message_lease_grant {
+    uint64_t lease;
+    uint32_t attempt;
+    uint64_t first_pair;
+    uint32_t pair_count, term_ms;
+    struct message_spec spec;
+    uint64_t *skip;
+    size_t skip_count;
+};
+
+struct message_nothing {
+    char because[MESSAGE_TEXT_MAX];
+    uint32_t retry_ms;
+};
+
+struct message_game {
+    uint64_t experiment, pair;
+    uint32_t leg;
+    uint64_t lease;
+    uint32_t attempt;
+    char *moves; /* NUL-terminated letters */
+    size_t plies;
+    uint8_t *scores; /* NULL, or 2 bytes a ply */
+    size_t scores_size;
+    char result[16], reason[16];
+    uint64_t nodes;
+    uint32_t time_ms;
+    uint8_t weights_a[MESSAGE_HASH], weights_b[MESSAGE_HASH];
+    char engine_build[MESSAGE_NAME_MAX];
+};
+
+struct message_results {
+    uint64_t batch;
+    struct message_game *games;
+    size_t game_count;
+};
+
+struct message_game_answer {
+    uint64_t experiment, pair;
+    uint32_t leg;
+    enum message_game_verdict verdict;
+    char text[160];
+};
+
+struct message_results_ack {
+    uint64_t batch;
+    uint32_t accepted, duplicates;
+    struct message_game_answer *exceptions;
+    size_t exception_count;
+};
+
+struct message_lease_progress {
+    uint64_t lease, plies;
+    uint32_t pairs_done;
+};
+
+struct message_progress {
+    struct message_lease_progress *leases;
+    size_t lease_count;
+};
+
+struct message_progress_ack {
+    uint64_t *dropped;
+    size_t dropped_count;
+    uint64_t announcement;
+    uint8_t announced[MESSAGE_HASH];
+};
+
+struct message_release {
+    uint64_t *leases;
+    size_t lease_count;
+    bool goodbye;
+};
+
+struct message_artifact_request {
+    uint8_t sha256[MESSAGE_HASH];
+    uint64_t offset;
+    uint32_t length;
+};
+
+struct message_artifact_chunk {
+    uint8_t sha256[MESSAGE_HASH];
+    uint64_t offset, size;
+    uint8_t *content;
+    size_t content_size;
+};
+
+struct message_sprt {
+    char model[16];
+    double elo0, elo1, alpha, beta;
+    uint32_t batch;
+};
+
+struct message_create_experiment {
+    char idempotency_key[MESSAGE_NAME_MAX];
+    struct message_spec spec;
+    uint64_t pairs;
+    bool has_sprt;
+    struct message_sprt sprt;
+    int32_t priority;
+    char note[MESSAGE_TEXT_MAX];
+};
+
+struct message_stop_experiment {
+    uint64_t experiment;
+    char reason[MESSAGE_TEXT_MAX];
+};
+
+struct message_promote_weights {
+    uint8_t sha256[MESSAGE_HASH];
+    char line[MESSAGE_NAME_MAX];
+    uint64_t experiment;
+    char reason[MESSAGE_TEXT_MAX];
+};
+
+struct message_control_done {
+    uint64_t experiment;
+    char text[MESSAGE_TEXT_MAX];
+    bool existed;
+};
+
+struct message_status_reply {
+    char *json; /* NUL-terminated */
+};
+
+struct message {
+    uint64_t request;
+    enum message_kind kind;
+    union {
+        struct message_hello hello;
+        struct message_welcome welcome;
+        struct message_refused refused;
+        struct message_lease_request lease_request;
+        struct message_lease_grant lease_grant;
+        struct message_nothing nothing;
+        struct message_results results;
+        struct message_results_ack results_ack;
+        struct message_progress progress;
+        struct message_progress_ack progress_ack;
+        struct message_release release;
+        struct message_artifact_request artifact_request;
+        struct message_artifact_chunk artifact_chunk;
+        struct message_create_experiment create_experiment;
+        struct message_stop_experiment stop_experiment;
+        struct message_promote_weights promote_weights;
+        struct message_control_done control_done;
+        struct message_status_reply status_reply;
+    };
+};
+
+/* Writes `message` to a malloc'ed frame. Returns 0, or -1 when it would exceed MESSAGE_BYTES_MAX or memory is
+ * short (a programmer's bound: callers cut batches with message_game_bytes). */
+int message_encode(const struct message *message, void **bytes, size_t *size);
+
+/* Reads a frame. Returns 0 and fills `out`, or -1 with a reason and `out` empty. */
+int message_decode(const void *bytes, size_t size, struct message *out, char *reason, size_t reason_size);
+void message_done(struct message *message);
+
+/* An upper bound of the bytes one game takes in RESULTS, for cutting batches. */
+size_t message_game_bytes(const struct message_game *game);
+
+const char *message_kind_name(enum message_kind kind);
+
+/* One game as a self-contained record (what a worker's spool holds): same checks as on the wire. The decoded
+ * game's arrays are freed by message_game_done. */
+int message_game_encode(const struct message_game *game, void **bytes, size_t *size);
+int message_game_decode(const void *bytes, size_t size, struct message_game *out, char *reason, size_t reason_size);
+void message_game_done(struct message_game *game);
+
+#endif
