@@ -18,7 +18,7 @@ DESTDIR ?=
 WARNINGS := -Wall -Wextra -Wshadow -Wstrict-prototypes -Wmissing-prototypes -Wconversion $(if $(WERROR),-Werror)
 OPTIMIZE ?= -O2 -g
 SANFLAGS := $(if $(SAN),-fsanitize=$(SAN) -fno-omit-frame-pointer -fno-sanitize-recover=undefined)
-CFLAGS_ALL := -std=c17 $(OPTIMIZE) $(WARNINGS) $(SANFLAGS) -D_GNU_SOURCE -I. -I$(BUILD)/gen -pthread $(CFLAGS)
+CFLAGS_ALL = -std=c17 $(OPTIMIZE) $(WARNINGS) $(SANFLAGS) -D_GNU_SOURCE -I. -I$(BUILD)/gen -pthread $(CFLAGS)
 LDFLAGS_ALL := $(SANFLAGS) -pthread $(LDFLAGS)
 
 PKG = $(shell pkg-config --silence-errors $(1) $(2))
