@@ -36,6 +36,7 @@ enum weights_error {
     WEIGHTS_ERROR_RANGE = -8,   /* a sum could leave int16 */
     WEIGHTS_ERROR_VECTORS = -9, /* a test vector does not come out as the file says */
     WEIGHTS_ERROR_MEMORY = -10,
+    WEIGHTS_ERROR_PROVENANCE = -11, /* no JSON object, or over WEIGHTS_PROVENANCE_MAX */
 };
 
 /* One phase of a `table`, int16 in hundredths of a seed times 2^shift. */
