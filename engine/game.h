@@ -4,6 +4,7 @@
 #ifndef KROO_ENGINE_GAME_H
 #define KROO_ENGINE_GAME_H
 
+#include "engine/board.h"
 #include "engine/position.h"
 #include "engine/rules.h"
 
@@ -11,12 +12,12 @@ enum game_result { GAME_UNFINISHED, GAME_SOUTH_WINS, GAME_NORTH_WINS, GAME_DRAW 
 
 enum game_reason {
     GAME_REASON_NONE,
-    GAME_REASON_MAJORITY,    /* 25 or more in a store; the board stays as it is */
-    GAME_REASON_EVEN,        /* 24-24 */
-    GAME_REASON_NO_MOVE,     /* no legal move */
+    GAME_REASON_MAJORITY, /* 25 or more in a store; the board stays as it is */
+    GAME_REASON_EVEN,     /* 24-24 */
+    GAME_REASON_NO_MOVE,  /* no legal move */
     GAME_REASON_REPETITION,
     GAME_REASON_QUIET_LIMIT,
-    GAME_REASON_UNFED,       /* togo: a side with two seeds or more facing an empty row loses */
+    GAME_REASON_UNFED, /* togo: a side with two seeds or more facing an empty row loses */
     /* Endings a replay cannot show; stored as claimed. */
     GAME_REASON_AGREED,
     GAME_REASON_RESIGN,
@@ -62,6 +63,18 @@ struct position game_position(const struct game *game);
 const struct rules *game_rules(const struct game *game);
 size_t game_plies(const struct game *game);
 size_t game_quiet_plies(const struct game *game);
+
+/* The path since the last capture (or the start), all that a later repetition can refer to. */
+struct game_history {
+    const struct board *boards; /* oldest first, each seen by its mover, so sides alternate; the last one is
+                                   the board as it stands, before leftovers are taken */
+    const uint16_t
+        *occurrences; /* how often boards[i] had occurred when it stood, itself included: 1, 2, ... */
+    size_t count;     /* quiet plies + 1 */
+};
+/* Nothing is copied: valid until the next call that changes the game. Equal boards count only at an even
+ * distance (the same side moves), and no cycle is shorter than 12 plies. */
+struct game_history game_history(const struct game *game);
 /* The moves played so far as letters, NUL-terminated; valid until the next call that changes the game. */
 const char *game_moves(const struct game *game);
 

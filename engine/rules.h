@@ -39,7 +39,7 @@ struct rules {
     enum rules_leftovers stop_leftovers; /* on repetition or quiet limit */
     int repetitions;                     /* occurrences that end the game; 0 = never */
     int quiet_limit;                     /* plies without a capture that end the game; 0 = never */
-    bool unfed_loses; /* at any end, before the score, two seeds or more facing an empty row lose */
+    bool unfed_loses;          /* at any end, before the score, two seeds or more facing an empty row lose */
     char name[RULES_NAME_MAX]; /* canonical text: preset and the overrides that differ from it */
 };
 
@@ -52,6 +52,11 @@ const char *rules_preset_summary(size_t index);
  * quiet_limit= unfed_loses=`, comma separated. Equal rule sets get equal canonical names.
  * Returns 0, or -1 with a reason that lists the known names. */
 int rules_parse(const char *text, struct rules *out, char *error, size_t error_size);
+
+/* The words of the overrides: `captures-nothing`, `must`, `own-row`, ... */
+const char *rules_slam_text(enum rules_slam slam);
+const char *rules_feeding_text(enum rules_feeding feeding);
+const char *rules_leftovers_text(enum rules_leftovers leftovers);
 
 /* True when both play alike (names aside). */
 bool rules_equal(const struct rules *a, const struct rules *b);
