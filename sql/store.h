@@ -1,0 +1,244 @@
+/* The one C layer over libpq: the coordinator's writes, the trainer's reads, and plain queries for people
+ * (DESIGN sections 6 and 8). A struct store is one connection, used by one thread. It does not reconnect by
+ * itself: after STORE_ERROR_CONNECTION the caller closes it, opens another, and sends again what it does not
+ * know to be committed (everything here is idempotent by key). */
+#ifndef KROO_SQL_STORE_H
+#define KROO_SQL_STORE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+enum store_error {
+    STORE_OK = 0,
+    STORE_ERROR_CONNECTION = -1, /* away, or died on the way: a commit's outcome is unknown */
+    STORE_ERROR_REFUSED = -2,    /* the database refused it: constraint, permission, unknown row */
+    STORE_ERROR_UNIQUE = -3,     /* the key is there already */
+    STORE_ERROR_DATA = -4,       /* what came back is not what the schema promises */
+    STORE_ERROR_SPACE = -5,      /* no space left (SQLSTATE 53xxx) */
+    STORE_ERROR_MEMORY = -6,
+    STORE_ERROR_VERSION = -7,    /* schema older or newer than this program */
+    STORE_ERROR_LEADER = -8,     /* another coordinator holds the advisory lock */
+};
+
+enum { STORE_HASH = 32, STORE_NAME = 64, STORE_TEXT = 512, STORE_RULES = 160, STORE_KEY = 41 };
+
+struct store;
+
+/* Opens a connection with statement, lock and connect time-outs set, and prepares nothing yet. `role` (may be NULL)
+ * becomes the session's role: kroo_coordinator, kroo_trainer or kroo_reader. `application` names the session. */
+struct store *store_open(const char *conninfo, const char *role, const char *application, char *reason,
+                         size_t reason_size);
+void store_close(struct store *store);
+/* Why the last call failed, one line, with SQLSTATE where there is one; valid until the next call. */
+const char *store_reason(const struct store *store);
+/* Refuses a schema that is not exactly the one compiled in (see migrate.h). */
+enum store_error store_check_schema(struct store *store);
+/* Takes the leader's advisory lock for the life of the connection: STORE_ERROR_LEADER when another has it. */
+enum store_error store_lead(struct store *store);
+/* Settings that would break promise 2: fsync or synchronous_commit off. Returns true and a reason. */
+bool store_is_unsafe(struct store *store, char *reason, size_t reason_size);
+
+enum store_error store_begin(struct store *store);
+enum store_error store_commit(struct store *store);
+enum store_error store_rollback(struct store *store);
+
+/* --- experiments ------------------------------------------------------------------------------------------ */
+enum store_kind { STORE_SELFPLAY, STORE_MATCH };
+enum store_state { STORE_RUNNING, STORE_FINISHED, STORE_STOPPED, STORE_BLOCKED };
+
+struct store_limits {
+    uint64_t nodes;
+    uint32_t depth, time_ms, hash_kib;
+};
+
+struct store_player {
+    uint8_t weights[STORE_HASH];
+    char engine_build[STORE_NAME];
+    struct store_limits limits;
+};
+
+struct store_sprt {
+    char model[16]; /* normalized, logistic */
+    double elo0, elo1, alpha, beta;
+    uint32_t batch;
+};
+
+struct store_experiment {
+    uint64_t id;
+    enum store_kind kind;
+    enum store_state state;
+    char rules[STORE_RULES];
+    uint64_t seed;
+    uint32_t opening_plies, noise_ppm;
+    struct store_player a, b;
+    uint64_t planned_pairs;
+    bool has_sprt;
+    struct store_sprt sprt;
+    bool with_scores;
+    int32_t priority;
+    char idempotency_key[STORE_NAME];
+    char note[STORE_TEXT];
+    char created_by[STORE_NAME];
+};
+
+/* Counters of the prefix that counts, player a's view; the CHECK constraints of STATISTICS hold. */
+struct store_counters {
+    uint64_t games_stored; /* rows in game, counted or not */
+    uint64_t prefix_pairs; /* contiguous finished pairs from 0 that count */
+    uint64_t ll, ld, dd, wl, dw, ww;
+    uint64_t wins, draws, losses;
+    double llr;
+};
+
+/* Inserts the experiment, its players, its partition of `game` and its counters; sets experiment->id. With an idempotency
+ * key that is known: sets the id of that one and *existed. Within the caller's transaction. */
+enum store_error store_experiment_create(struct store *store, struct store_experiment *experiment, bool *existed);
+/* All experiments in state running (or blocked), in id order; *list is malloc'ed. */
+enum store_error store_experiments_running(struct store *store, struct store_experiment **list, size_t *count);
+enum store_error store_experiment_set_state(struct store *store, uint64_t experiment, enum store_state state,
+                                            const char *reason);
+enum store_error store_counters_update(struct store *store, uint64_t experiment, const struct store_counters *counters);
+
+/* --- games -------------------------------------------------------------------------------------------------- */
+struct store_game {
+    uint64_t experiment, pair;
+    uint8_t leg;
+    uint32_t attempt;
+    uint64_t lease, session;
+    const char *moves;
+    size_t plies;
+    const uint8_t *scores; /* NULL, or 2 bytes a ply */
+    size_t scores_size;
+    char result[8]; /* south, north, draw */
+    char reason[16];
+    uint8_t south, north;
+    uint8_t a_half_points; /* player a: 0 lost, 1 drew, 2 won */
+    bool claimed;          /* an ending no replay can show */
+    uint64_t nodes;
+    uint32_t time_ms;
+};
+
+enum store_outcome { STORE_GAME_INSERTED, STORE_GAME_DUPLICATE, STORE_GAME_CONFLICT };
+
+/* Stores games inside the caller's transaction: COPY straight into the table under a savepoint; on a unique violation (or a key
+ * twice in the batch) through a temporary table that compares content (moves, scores, result). outcome[i] tells of games[i];
+ * conflicts are recorded in `dispute` and `dispute_run`, the stored game stays. Any order of input is fine. */
+enum store_error store_games_put(struct store *store, const struct store_game *games, size_t count,
+                                 enum store_outcome *outcome);
+
+/* Every stored game's standing in key order, for rebuilding a tally: calls `row` with pair, leg, half points. */
+typedef void store_standing(void *context, uint64_t pair, unsigned leg, unsigned a_half_points);
+enum store_error store_standings(struct store *store, uint64_t experiment, store_standing *row, void *context);
+/* Open disputes of an experiment: pairs whose prefix waits. */
+enum store_error store_disputed_pairs(struct store *store, uint64_t experiment, uint64_t **pairs, size_t *count);
+
+/* --- leases, sessions, events --------------------------------------------------------------------------------- */
+enum store_lease_state { STORE_LEASE_OPEN, STORE_LEASE_DONE, STORE_LEASE_EXPIRED, STORE_LEASE_RELEASED };
+struct store_lease {
+    uint64_t id; /* given by the caller: see store_next_ids */
+    uint64_t experiment, first_pair;
+    uint32_t pair_count, attempt;
+    uint64_t session;
+};
+enum store_error store_lease_insert(struct store *store, const struct store_lease *leases, size_t count);
+enum store_error store_lease_end(struct store *store, const uint64_t *ids, size_t count, enum store_lease_state state);
+enum store_error store_leases_open(struct store *store, struct store_lease **list, size_t *count);
+/* First lease and session number not used yet. */
+enum store_error store_next_ids(struct store *store, uint64_t *lease, uint64_t *session);
+
+struct store_session {
+    uint64_t id;
+    char peer[STORE_NAME]; /* z85 key, `local` or `loopback` */
+    char name[STORE_NAME], engine_build[STORE_NAME];
+    uint32_t slots;
+};
+enum store_error store_session_insert(struct store *store, const struct store_session *session);
+enum store_error store_session_end(struct store *store, uint64_t session);
+/* One row of the event log; experiment or session 0 = none. */
+enum store_error store_event(struct store *store, const char *kind, uint64_t experiment, uint64_t session, const char *text);
+
+/* --- verdicts, weights, artifacts, keys --------------------------------------------------------------------------- */
+struct store_verdict {
+    uint64_t experiment;
+    char verdict[16]; /* accepted, rejected, undecided, aborted */
+    struct store_counters counters;
+    bool has_sprt;
+    double lower, upper;
+    double elo, elo_lo, elo_hi, nelo, los;
+    int formula_version;
+    char by[STORE_NAME]; /* who aborted; "" otherwise */
+    char reason[STORE_TEXT];
+};
+/* Compare-and-set: inserts the row and ends the experiment. A verdict that is there already stays: *written false. */
+enum store_error store_verdict_write(struct store *store, const struct store_verdict *verdict, bool *written);
+
+/* Stores an artifact and, for kind `weights`, its row in `weights` (rules, weights kind, parent and training run may be
+ * absent: NULL, 0). Storing it again changes nothing. */
+struct store_weights {
+    uint8_t sha256[STORE_HASH];
+    char rules[STORE_RULES];
+    char kind[16]; /* table, net, features */
+    char name[STORE_NAME];
+    bool has_parent;
+    uint8_t parent[STORE_HASH];
+    uint64_t training_run; /* 0 = none */
+};
+enum store_error store_weights_put(struct store *store, const struct store_weights *weights, const void *content, size_t size);
+/* Content of an artifact; `*content` is malloc'ed. REFUSED when unknown. */
+enum store_error store_artifact_get(struct store *store, const uint8_t sha256[STORE_HASH], void **content, size_t *size);
+/* Finds weights by number, hash prefix (8 hex letters or more), name, or `champion`/`champion:LINE`: REFUSED with a
+ * reason when unknown or ambiguous. */
+enum store_error store_weights_find(struct store *store, const char *text, struct store_weights *out, uint64_t *number);
+/* Promotes: a row in `promotion`; the epoch of the announcement is its number. With an experiment: refused unless its verdict is
+ * `accepted` and the weights are its player a. */
+enum store_error store_promote(struct store *store, const char *line, const uint8_t sha256[STORE_HASH], uint64_t experiment,
+                               const char *by, const char *reason, uint64_t *epoch);
+enum store_error store_champion(struct store *store, const char *line, uint8_t sha256[STORE_HASH], uint64_t *epoch);
+
+struct store_peer {
+    char public_key[STORE_KEY];
+    char name[STORE_NAME];
+    char role[16]; /* worker, operator, viewer */
+};
+/* Peers allowed now (not revoked). */
+enum store_error store_peers(struct store *store, struct store_peer **list, size_t *count);
+enum store_error store_peer_allow(struct store *store, const struct store_peer *peer, const char *by);
+enum store_error store_peer_revoke(struct store *store, const char *public_key, const char *by);
+
+/* --- the trainer's read ---------------------------------------------------------------------------------------------- */
+struct store_range {
+    uint64_t experiment, first_pair, pair_count;
+};
+struct store_training_game {
+    uint64_t experiment, pair;
+    unsigned leg;
+    const char *moves; /* NUL-terminated, valid during the call */
+    size_t plies;
+    const uint8_t *scores; /* NULL, or 2 bytes a ply, little-endian */
+    char result[8];
+    char reason[16];
+    uint8_t south, north;
+};
+/* Streams counted, unclaimed, undisputed games of the ranges in (experiment, pair, leg) order by binary COPY.
+ * A callback's non-zero return ends the stream and is returned. Memory is bounded by one row. */
+typedef int store_training_row(void *context, const struct store_training_game *game);
+int store_training_games(struct store *store, const struct store_range *ranges, size_t count, store_training_row *row, void *context);
+
+/* --- plain queries for people ------------------------------------------------------------------------------------------ */
+struct store_table {
+    size_t rows, columns;
+    char **names; /* columns */
+    char **cells; /* rows * columns, NULL for SQL null */
+    bool *numeric; /* columns: right-aligned, a number in JSON */
+};
+/* Runs one statement with text parameters ($1...); NULL parameters are SQL null. */
+enum store_error store_query(struct store *store, const char *sql, const char *const *parameters, size_t count, struct store_table *out);
+void store_table_done(struct store_table *table);
+/* Cell text, "" for null; asserts the bounds. */
+const char *store_cell(const struct store_table *table, size_t row, size_t column);
+/* The same rows streamed one at a time (single-row mode), for exports of any size. */
+typedef int store_row(void *context, const struct store_table *one_row);
+int store_stream(struct store *store, const char *sql, const char *const *parameters, size_t count, store_row *row, void *context);
+
+#endif
