@@ -1,0 +1,145 @@
+/* Who plays which pairs (DESIGN section 5): contiguous ranges of an experiment's pairs are leased to
+ * sessions, renewed by progress alone, and go out again with the next attempt number when they lapse. One
+ * book holds all leases of one coordinator. Pure: time comes in as now_ms (monotonic, never going back); the
+ * book is what the rows of table `lease` say, and a restart rebuilds it from them. One thread.
+ *
+ * Every pair of an experiment at or beyond its prefix is fresh, leased, lost or done:
+ *
+ *     fresh --grant--> leased --lease_done--> done
+ *                      leased --expire, release--> lost --grant (next attempt)--> leased
+ *                      lost --lease_done (a late result)--> done
+ *                      done --lease_reissue (dispute, quarantine)--> lost
+ *
+ * Cost: a grant, progress report or result is O(1) and O(pairs of the range); nothing scans an experiment.
+ * Memory: 8 bytes for each pair between the prefix and the furthest leased pair, at most the window; one
+ * record for each open lease and each session. */
+#ifndef KROO_COORDINATOR_LEASE_H
+#define KROO_COORDINATOR_LEASE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+enum {
+    LEASE_PAIRS_MAX = 65536, /* of one lease */
+    LEASE_WINDOW_MAX = 1 << 24,
+    LEASE_ATTEMPT_MAX = 65535,
+};
+
+struct lease_policy {
+    int64_t term_ms;             /* a lease without progress lapses after this */
+    int64_t target_ms;           /* a lease should take a session about this long */
+    uint32_t pairs_first;        /* size for a session whose speed is not known */
+    uint32_t pairs_max;          /* <= LEASE_PAIRS_MAX */
+    uint32_t leases_per_session; /* open at once */
+    uint32_t sessions_max;
+};
+/* 120 s, 8 s, 4, 4096, 64, 65536. */
+struct lease_policy lease_policy_default(void);
+
+enum lease_status {
+    LEASE_OK = 0,
+    LEASE_UNKNOWN = -1,   /* no such experiment, session, lease, or not this session's */
+    LEASE_NO_PAIRS = -2,  /* everything is leased, done or beyond the window: wait for results */
+    LEASE_NO_CREDIT = -3, /* the session asked for no pairs */
+    LEASE_TOO_MANY = -4,  /* the session's leases, or the book's sessions, are at their limit */
+    LEASE_CLOSED = -5,    /* the experiment takes no more leases */
+    LEASE_STALE = -6,     /* progress that is none */
+    LEASE_OVERLAP = -7,   /* a restored lease holds pairs of another, or lies outside the window */
+    LEASE_MEMORY = -8,
+    LEASE_EXISTS = -9,
+    LEASE_BAD = -10, /* an argument out of its range */
+};
+const char *lease_status_text(enum lease_status status);
+
+/* A lease as the outside sees it. */
+struct lease {
+    uint64_t id;
+    uint64_t experiment;
+    uint64_t session;
+    uint64_t first; /* pairs [first, first + count) */
+    uint32_t count;
+    uint32_t left;     /* pairs of it that are not done */
+    uint32_t attempt;  /* 1 the first time */
+    uint64_t progress; /* highest reported */
+    int64_t granted_ms;
+    int64_t deadline_ms; /* lapses at this moment */
+};
+
+struct lease_book;
+/* first_id: the next lease's number, above every number in the table. NULL on a bad policy or without memory.
+ */
+struct lease_book *lease_book_create(const struct lease_policy *policy, uint64_t first_id);
+void lease_book_destroy(struct lease_book *book);
+
+/* --- experiments --- */
+/* A running experiment of `planned` pairs, of which [0, prefix) are counted. No pair at prefix + window or
+ * above is leased. OK, EXISTS, BAD or MEMORY. */
+enum lease_status lease_experiment_add(struct lease_book *book, uint64_t experiment, uint64_t planned,
+                                       uint64_t window, uint64_t prefix);
+/* The prefix grew: pairs below it are done for good. Never backwards (ignored). Leases it completes are ended
+ * silently: call lease_done for each pair first to hear of them. */
+void lease_experiment_advance(struct lease_book *book, uint64_t experiment, uint64_t prefix);
+/* Decided, stopped or paused: no more grants; open leases live on so that their results are expected. */
+void lease_experiment_close(struct lease_book *book, uint64_t experiment);
+void lease_experiment_reopen(struct lease_book *book, uint64_t experiment);
+/* Forgets it and its leases; their number. */
+size_t lease_experiment_remove(struct lease_book *book, uint64_t experiment);
+/* Pairs that could be leased now; 0 when closed or unknown. An upper bound: late results of lost pairs are
+ * found out only when their turn comes. */
+uint64_t lease_experiment_available(const struct lease_book *book, uint64_t experiment);
+
+/* --- after a restart, between lease_experiment_add and the first grant --- */
+/* A row of the table. open: it is held by `session` still and gets a full fresh term from now; otherwise only
+ * its attempt number matters, so that its unfinished pairs go out with the next one. In any order, before the
+ * lease_done calls for what is stored beyond the prefix. Pairs below the prefix are done. */
+enum lease_status lease_restore(struct lease_book *book, const struct lease *row, bool open, int64_t now_ms);
+
+/* --- the life of a lease --- */
+/* Leases the next range to a session: lost pairs first, lowest first, then fresh ones. At most `credit` pairs
+ * (how many more the session will take). pairs_per_minute: the session's own measurement, 0 if not known;
+ * what the book measures is preferred. The answer is a copy. */
+enum lease_status lease_grant(struct lease_book *book, uint64_t experiment, uint64_t session, uint32_t credit,
+                              uint32_t pairs_per_minute, int64_t now_ms, struct lease *granted);
+/* Renews when `progress` (a figure that grows while the worker plays, such as plies) is above all earlier
+ * ones; STALE when not, UNKNOWN when the lease is over or another session's: the worker should drop it. */
+enum lease_status lease_progress(struct lease_book *book, uint64_t lease, uint64_t session, uint64_t progress,
+                                 int64_t now_ms);
+/* Both games of the pair are committed, whoever played them. `session` is whose result completed it (0 =
+ * nobody's): if it holds the lease of the pair, that lease is renewed. True when this ended a lease, copied
+ * to *finished (may be NULL). */
+bool lease_done(struct lease_book *book, uint64_t experiment, uint64_t pair, uint64_t session, int64_t now_ms,
+                struct lease *finished);
+/* A done pair at or beyond the prefix must be played again under the next attempt. OK, UNKNOWN, or BAD when
+ * it is not done. */
+enum lease_status lease_reissue(struct lease_book *book, uint64_t experiment, uint64_t pair);
+/* Ends up to `max` lapsed leases, copies them, and puts their unfinished pairs up again; their number. Call
+ * again while it returns max. */
+size_t lease_expire(struct lease_book *book, int64_t now_ms, struct lease *lapsed, size_t max);
+/* The moment at which lease_expire has something to do; INT64_MAX for none. */
+int64_t lease_next_deadline(const struct lease_book *book);
+/* A session gives one lease back (drain), or the database refused its row. OK or UNKNOWN. */
+enum lease_status lease_release(struct lease_book *book, uint64_t lease, uint64_t session,
+                                struct lease *released);
+/* A session says goodbye: all its leases, up to `max` a call, then its record; the number released. */
+size_t lease_session_end(struct lease_book *book, uint64_t session, struct lease *released, size_t max);
+/* The same worker under a new session number (it said HELLO again): leases and speed move over. */
+enum lease_status lease_session_rename(struct lease_book *book, uint64_t from, uint64_t to);
+
+/* --- looking --- */
+/* A copy; false when there is none. */
+bool lease_find(const struct lease_book *book, uint64_t lease, struct lease *found);
+/* The open lease of a pair. */
+bool lease_of_pair(const struct lease_book *book, uint64_t experiment, uint64_t pair, struct lease *found);
+bool lease_pair_done(const struct lease_book *book, uint64_t experiment, uint64_t pair);
+size_t lease_count(const struct lease_book *book);
+struct lease_session_view {
+    uint32_t leases;
+    uint64_t pairs_out; /* leased and not done */
+    double pair_ms;     /* measured: time of a lease divided by its pairs; 0 = not yet */
+};
+bool lease_session_find(const struct lease_book *book, uint64_t session, struct lease_session_view *view);
+/* May the session have another lease at all (its number of leases)? */
+bool lease_session_has_room(const struct lease_book *book, uint64_t session);
+
+#endif
