@@ -96,6 +96,8 @@ struct store_counters {
 enum store_error store_experiment_create(struct store *store, struct store_experiment *experiment, bool *existed);
 /* All experiments in state running (or blocked), in id order; *list is malloc'ed. */
 enum store_error store_experiments_running(struct store *store, struct store_experiment **list, size_t *count);
+/* One experiment in whatever state; REFUSED when there is none. */
+enum store_error store_experiment_get(struct store *store, uint64_t id, struct store_experiment *out);
 enum store_error store_experiment_set_state(struct store *store, uint64_t experiment, enum store_state state,
                                             const char *reason);
 enum store_error store_counters_update(struct store *store, uint64_t experiment, const struct store_counters *counters);
