@@ -1,6 +1,7 @@
 /* Iterative-deepening principal variation search with a transposition table. A struct search owns its table
  * and scratch, allocates in search_create only, and is used by one thread; another thread may set `stop`.
- * Under a node limit the outcome is a function of (game, weights, limits, table size) alone. */
+ * Under a node limit the outcome is a function of (game, weights, limits, table size) and of the searches
+ * since search_new_game alone; the limit is never exceeded by a node. A node is a board reached by a move. */
 #ifndef KROO_ENGINE_SEARCH_H
 #define KROO_ENGINE_SEARCH_H
 
@@ -39,9 +40,10 @@ void search_destroy(struct search *search);
 /* Empties the table: the start of every game (DESIGN section 12). */
 void search_new_game(struct search *search);
 
-/* Best move of an unfinished game: house 0..11 absolute, with the last finished iteration in `*info`.
- * `report` (may be NULL) is called once an iteration. `stop` (may be NULL) ends the search early; the best
- * move so far is returned. Returns -1 when the game is over. */
+/* Best move of an unfinished game: house 0..11 absolute, with the last finished iteration in `*info`; where
+ * the unfinished one has found a better move, its score and line stand there. info->pv[0] is the move
+ * returned. `report` (may be NULL) is called once an iteration. `stop` (may be NULL) ends the search early;
+ * the best move so far is returned. Returns -1 when the game is over. */
 int search_run(struct search *search, const struct game *game, const struct weights *weights,
                const struct search_limits *limits, atomic_bool *stop, search_report *report, void *context,
                struct search_info *info);

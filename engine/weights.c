@@ -12,7 +12,7 @@
 
 /* --- the model ------------------------------------------------------------------------------------------ */
 
-enum { STARTING_STORE = 100, SHIFT_MAX = 14, SCORE_MAX = 32000 };
+enum { STARTING_STORE = 100, SHIFT_MAX = 14 };
 
 static const char starting_provenance[] = "{\"source\":\"built-in\"}";
 
@@ -23,18 +23,7 @@ int weights_phase(int seeds_on_board)
 
 int32_t weights_evaluate(const struct weights *weights, const struct position *position)
 {
-    const struct weights_phase *phase;
-    int seeds = POSITION_SEEDS - position->stores[0] - position->stores[1];
-    phase = &weights->phases[evaluate_phase(seeds)];
-    int own = position->side == SIDE_SOUTH ? 0 : 6;
-    int difference = position->stores[position->side] - position->stores[1 - position->side];
-    int32_t sum = phase->bias + phase->store * difference;
-    for (int house = 0; house < WEIGHTS_HOUSES; house++) {
-        int count = position->houses[(own + house) % 12];
-        sum += phase->house[house][count < WEIGHTS_COUNTS ? count : WEIGHTS_COUNTS - 1];
-    }
-    int32_t score = sum >> weights->shift;
-    return score > SCORE_MAX ? SCORE_MAX : score < -SCORE_MAX ? -SCORE_MAX : score;
+    return evaluate_board(weights, board_from_position(position));
 }
 
 /* The largest sum a phase can make, before the shift. */

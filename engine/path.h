@@ -1,0 +1,130 @@
+/* The path of a search: the boards since the last capture of the game, then those the search has made, with
+ * what an exact answer about repetition and the quiet limit needs (DESIGN section 10). Owned by one search,
+ * one thread, no allocation; internal to engine/.
+ *
+ * A board that stands on the path can come again only after each of the twelve houses has been played since:
+ * in a cycle without captures the same number of seeds crosses from every house to the next, and seeds that
+ * cross into a house stay there until it is played. So the houses still unplayed since a board bound from
+ * below the plies it is away, and only boards within the remaining depth can touch a score. Their hash, the
+ * `context`, joins the key of the transposition table. */
+#ifndef KROO_ENGINE_PATH_H
+#define KROO_ENGINE_PATH_H
+
+#include "engine/game.h"
+#include "engine/transposition.h"
+
+enum {
+    PATH_CYCLE = 12, /* plies of the shortest cycle */
+    PATH_SEARCH_MAX = 160,
+    PATH_FRAMES = GAME_PLIES_MAX + 1 + PATH_SEARCH_MAX,
+    PATH_FILTER = 4096,
+};
+
+struct path_frame {
+    struct board board;
+    struct transposition_key key;
+    uint64_t hash;
+    uint64_t all;     /* sum of the hashes since the last capture, this board included; sides told apart */
+    uint64_t doubled; /* the same of the boards whose next occurrence ends the game (repetitions >= 3) */
+    uint32_t since;   /* index of the board after the last capture */
+    uint16_t played;  /* bit of the house whose move led here, 0..11, absolute */
+    uint16_t occurrences;
+};
+
+struct path {
+    const struct rules *rules;
+    uint32_t top;                 /* index of the current board */
+    unsigned side;                /* enum side to move at the top */
+    uint16_t filter[PATH_FILTER]; /* how many entered boards have a hash in this class */
+    struct path_frame frames[PATH_FRAMES];
+};
+
+/* Puts the game's history on the path, the current board on top, every board of it entered. */
+void path_start(struct path *path, const struct game *game);
+
+/* What of the history can touch a score that looks `reach` quiet plies ahead from the top; 0 = nothing. */
+uint64_t path_context_full(const struct path *path, int reach);
+
+static inline struct path_frame *path_top(struct path *path)
+{
+    return &path->frames[path->top];
+}
+
+static inline uint32_t path_quiet(const struct path *path)
+{
+    return path->top - path->frames[path->top].since;
+}
+
+/* Steps down to `board`, reached by playing `house` (0..5 of the mover), and back up. */
+static inline void path_push(struct path *path, struct board board, int house, bool captured)
+{
+    const struct path_frame *parent = &path->frames[path->top];
+    struct path_frame *child = &path->frames[++path->top];
+    child->board = board;
+    child->since = captured ? path->top : parent->since;
+    child->played = (uint16_t)(1u << (house + 6 * (int)path->side));
+    child->occurrences = 1;
+    path->side ^= 1;
+}
+
+static inline void path_pop(struct path *path)
+{
+    path->top--;
+    path->side ^= 1;
+}
+
+static inline void path_set_key(struct path_frame *frame)
+{
+    frame->key = transposition_key(frame->board);
+    frame->hash = transposition_hash(frame->key);
+}
+
+static inline uint16_t *path_filter(struct path *path, const struct path_frame *frame)
+{
+    return &path->filter[frame->hash % PATH_FILTER];
+}
+
+/* Counts how often the top (its key is set) has stood since the last capture, itself included. */
+static inline unsigned path_count(struct path *path)
+{
+    struct path_frame *top = path_top(path);
+    unsigned count = 1;
+    if (*path_filter(path, top) != 0)
+        for (uint32_t back = PATH_CYCLE; back <= path_quiet(path); back += 2)
+            count += board_equal(path->frames[path->top - back].board, top->board);
+    top->occurrences = (uint16_t)count;
+    return count;
+}
+
+/* Makes the top (key and occurrences set) one that later boards can repeat; path_leave undoes it. */
+static inline void path_enter(struct path *path)
+{
+    struct path_frame *top = path_top(path);
+    bool first = top->since == path->top;
+    uint64_t own = path->side == SIDE_SOUTH ? top->hash : top->hash * UINT64_C(0x9e3779b97f4a7c15) + 1;
+    bool doubled = path->rules->repetitions >= 3 && top->occurrences + 1 >= path->rules->repetitions;
+    top->all = (first ? 0 : top[-1].all) + own;
+    top->doubled = (first ? 0 : top[-1].doubled) + (doubled ? own : 0);
+    ++*path_filter(path, top);
+}
+
+static inline void path_leave(struct path *path)
+{
+    --*path_filter(path, path_top(path));
+}
+
+/* Every entry of the key may be needed only where this says so; most boards of a game get away with it. */
+static inline uint64_t path_context(const struct path *path, int reach)
+{
+    const struct path_frame *top = &path->frames[path->top];
+    const struct rules *rules = path->rules;
+    int ahead = (int)path_quiet(path) + reach;
+    bool repetition = rules->repetitions == 2 ? ahead >= PATH_CYCLE
+                      : rules->repetitions >= 3
+                          ? top->doubled != 0 || (reach > PATH_CYCLE && ahead >= 2 * PATH_CYCLE)
+                          : false;
+    bool limit = rules->quiet_limit != 0 && ahead >= rules->quiet_limit;
+    return repetition || limit ? path_context_full(path, reach) : 0;
+}
+
+#endif
