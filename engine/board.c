@@ -2,34 +2,21 @@
 
 #include <assert.h>
 
-/* Seeds falling `k` houses (1..11) after the origin when n are sown; the origin is skipped on every lap. */
-#define FALLEN(n, k)   (((n) + 11 - (k)) / 11)
-#define DISTANCE(h, p) (((p) - (h) + 12) % 12)
-/* What sowing n from h adds to house p of 0..11; the origin loses its n seeds. */
-#define ADDED(h, n, p) ((p) == (h) ? -(int64_t)(n) : (int64_t)FALLEN(n, DISTANCE(h, p)))
-#define BYTE(h, n, p)  ((uint64_t)ADDED(h, n, p) << (8 * ((p) % 6)))
+#include "engine/sowing.h"
+
+#define BYTE(h, n, p) ((uint64_t)SOWING_ADDED(h, n, p) << (8 * ((p) % 6)))
 #define ROW(h, n, p)                                                                                         \
     (BYTE(h, n, p) + BYTE(h, n, p + 1) + BYTE(h, n, p + 2) + BYTE(h, n, p + 3) + BYTE(h, n, p + 4) +         \
      BYTE(h, n, p + 5))
-/* House of the last seed, n > 0. */
-#define LAST(h, n) (((h) + ((n) + 10) % 11 + 1) % 12)
 /* The remainder keeps the shift in range where the flags are not wanted. */
-#define REACH(h, n) ((n) == 0 || LAST(h, n) < 6 ? UINT64_C(0) : BOARD_TOPS >> (8 * ((11 - LAST(h, n)) % 6)))
+#define REACH(h, n)                                                                                          \
+    ((n) == 0 || SOWING_LAST(h, n) < 6 ? UINT64_C(0) : BOARD_TOPS >> (8 * ((11 - SOWING_LAST(h, n)) % 6)))
 #define SOWING(h, n)                                                                                         \
     {                                                                                                        \
         ROW(h, n, 0), ROW(h, n, 6), REACH(h, n)                                                              \
     }
-#define SOWINGS_8(h, n)                                                                                      \
-    SOWING(h, n), SOWING(h, n + 1), SOWING(h, n + 2), SOWING(h, n + 3), SOWING(h, n + 4), SOWING(h, n + 5),  \
-        SOWING(h, n + 6), SOWING(h, n + 7)
-#define SOWINGS(h)                                                                                           \
-    {                                                                                                        \
-        SOWINGS_8(h, 0), SOWINGS_8(h, 8), SOWINGS_8(h, 16), SOWINGS_8(h, 24), SOWINGS_8(h, 32),              \
-            SOWINGS_8(h, 40), SOWING(h, 48)                                                                  \
-    }
 
-const struct board_sowing board_sowings[BOARD_HOUSES][BOARD_COUNTS] = {SOWINGS(0), SOWINGS(1), SOWINGS(2),
-                                                                       SOWINGS(3), SOWINGS(4), SOWINGS(5)};
+const struct board_sowing board_sowings[BOARD_HOUSES][BOARD_COUNTS] = SOWING_TABLE(SOWING);
 
 unsigned board_slams(struct board board, unsigned mask)
 {

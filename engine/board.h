@@ -41,6 +41,9 @@ enum { BOARD_HOUSES = 6, BOARD_COUNTS = POSITION_SEEDS + 1, BOARD_HALF = POSITIO
 #define BOARD_ADD_SEEDED UINT64_C(0x00007f7f7f7f7f7f)
 #define BOARD_ADD_FEEDS  UINT64_C(0x00007f7e7d7c7b7a)
 
+/* The same for every house of three seeds or more. */
+#define BOARD_ADD_THREES UINT64_C(0x00007d7d7d7d7d7d)
+
 /* Sowing n seeds from a house: what to add to both rows (the emptied house included), and the flags of the
  * opponent's houses from its first to the last seed's, none when the last seed falls in the own row. */
 struct board_sowing {
@@ -215,6 +218,13 @@ BOARD_INLINE bool board_is_slam(struct board board, int house)
 /* --- any rule set ------------------------------------------------------------------------------------------
  */
 
+/* False when no move can leave the opponent without a seed: a house of three or more is not captured, since a
+ * captured house received a seed. */
+BOARD_INLINE bool board_slam_possible(struct board board)
+{
+    return (((board.other & BOARD_ROW) + BOARD_ADD_THREES) & BOARD_TOPS) == 0;
+}
+
 /* Of the houses in `mask`, those whose move is a grand slam. */
 unsigned board_slams(struct board board, unsigned mask);
 /* Of the houses in `mask`, those whose move leaves the opponent a seed. */
@@ -225,13 +235,13 @@ BOARD_INLINE unsigned board_legal_as(struct board board, enum rules_slam slam, e
 {
     unsigned mask = feeding == RULES_FEEDING_MUST ? board_legal_site(board)
                                                   : board_flags_mask(board_seeded_flags(board.own));
+    bool leave_seed = slam == RULES_SLAM_LAST_RESORT || feeding == RULES_FEEDING_IF_ANY;
+    if ((slam != RULES_SLAM_ILLEGAL && !leave_seed) || !board_slam_possible(board))
+        return mask;
     if (slam == RULES_SLAM_ILLEGAL)
         mask &= ~board_slams(board, mask);
-    if (slam == RULES_SLAM_LAST_RESORT || feeding == RULES_FEEDING_IF_ANY) {
-        unsigned leaving = board_leaves_seed(board, mask, slam);
-        mask = leaving != 0 ? leaving : mask;
-    }
-    return mask;
+    unsigned leaving = leave_seed ? board_leaves_seed(board, mask, slam) : 0;
+    return leaving != 0 ? leaving : mask;
 }
 
 BOARD_INLINE unsigned board_legal(const struct rules *rules, struct board board)

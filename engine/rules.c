@@ -52,8 +52,7 @@ static const struct rules presets[] = {
 static const char *const summaries[] = {
     "grand slams capture nothing; an empty opponent must be fed; threefold repetition; 500 quiet plies",
     "as site, without the limit of quiet plies",
-    "no duty to feed; an empty row at the start of a turn ends the game; 200 quiet plies, stores as they "
-    "stand",
+    "no duty to feed; an empty row at the start of a turn ends the game; 200 quiet plies, then stores stay",
     "a slam is void only when it would take all six houses; threefold repetition",
     "as ghana; at any end a side with two seeds or more facing an empty row loses",
     "as site, ended by the first repetition, without the limit of quiet plies",
