@@ -1,0 +1,253 @@
+#include "engine/play.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "engine/mix.h"
+
+enum { OPENING_DRAWS = 1000 };
+
+/* --- openings and noise
+ * -------------------------------------------------------------------------------------- */
+
+/* One of the legal houses of an unfinished game, absolute, each with equal chance. */
+static int random_house(const struct game *game, uint64_t bits)
+{
+    unsigned legal = game_legal(game);
+    uint32_t skip = mix_below(bits, (uint32_t)__builtin_popcount(legal));
+    for (; skip > 0; skip--)
+        legal &= legal - 1;
+    return __builtin_ctz(legal) + 6 * game_position(game).side;
+}
+
+/* Plays one draw of an opening on a game at its start; false when it ends the game. */
+static bool draw_opening(struct game *game, uint64_t seed, unsigned plies)
+{
+    for (unsigned ply = 0; ply < plies; ply++)
+        if (game_play(game, random_house(game, mix(seed, ply))) != GAME_OK || game_over(game))
+            return false;
+    return true;
+}
+
+/* Leaves the opening of `pair` on `game`; 0, or -1 when every draw ended the game. */
+static int play_opening_on(struct game *game, const struct play_setup *setup, uint64_t pair)
+{
+    uint64_t seed = mix_opening_seed(setup->seed, pair);
+    if (setup->opening_plies > PLAY_OPENING_MAX)
+        return -1;
+    for (uint64_t draw = 0; draw < OPENING_DRAWS; draw++) {
+        game_reset(game, NULL);
+        if (!game_over(game) && draw_opening(game, mix(seed, draw), setup->opening_plies))
+            return 0;
+    }
+    return -1;
+}
+
+int play_opening(const struct play_setup *setup, uint64_t pair, char *moves)
+{
+    struct game *game = game_create(setup->rules, NULL);
+    if (!game)
+        return -1;
+    int length = -1;
+    if (play_opening_on(game, setup, pair) == 0) {
+        length = (int)game_plies(game);
+        memcpy(moves, game_moves(game), (size_t)length + 1);
+    }
+    game_destroy(game);
+    return length;
+}
+
+/* The bits behind ply `ply` of a game: whether it is noise, and mixed once more, which move it is. */
+static uint64_t noise_bits(const struct play_setup *setup, uint64_t pair, unsigned leg, size_t ply)
+{
+    return mix(mix(mix_game_seed(setup->seed, pair, leg), MIX_STREAM_NOISE), ply);
+}
+
+bool play_is_noise(const struct play_setup *setup, uint64_t pair, unsigned leg, size_t ply)
+{
+    if (ply < setup->opening_plies)
+        return false;
+    return mix_below(noise_bits(setup, pair, leg, ply), PLAY_NOISE_UNIT) < setup->noise_ppm;
+}
+
+/* --- seats
+ * ---------------------------------------------------------------------------------------------------- */
+
+/* One for each player, a and b: nobody profits from what the other has searched. */
+struct play_seats {
+    struct search *searches[2];
+    unsigned hash_kib[2];
+};
+
+struct play_seats *play_seats_create(void)
+{
+    return calloc(1, sizeof(struct play_seats));
+}
+
+void play_seats_destroy(struct play_seats *seats)
+{
+    if (!seats)
+        return;
+    search_destroy(seats->searches[0]);
+    search_destroy(seats->searches[1]);
+    free(seats);
+}
+
+/* The seat's search, emptied, of the size asked for; NULL when memory is short. */
+static struct search *seat_prepare(struct play_seats *seats, int seat, const struct play_side *side)
+{
+    if (seats->searches[seat] && seats->hash_kib[seat] != side->hash_kib) {
+        search_destroy(seats->searches[seat]);
+        seats->searches[seat] = NULL;
+    }
+    if (!seats->searches[seat]) {
+        seats->searches[seat] = search_create(side->hash_kib);
+        seats->hash_kib[seat] = side->hash_kib;
+    }
+    if (seats->searches[seat])
+        search_new_game(seats->searches[seat]);
+    return seats->searches[seat];
+}
+
+/* --- a game
+ * ----------------------------------------------------------------------------------------------------- */
+
+/* What is at hand while one game is played. */
+struct table {
+    const struct play_setup *setup;
+    const struct play_side *sides[2]; /* South, North */
+    struct search *searches[2];
+    struct game *game;
+    uint64_t pair;
+    unsigned leg;
+    atomic_bool *stop;
+    atomic_uint *progress;
+    int16_t *scores; /* capacity entries */
+    size_t capacity;
+    struct play_record *out;
+};
+
+static bool table_stopped(const struct table *table)
+{
+    return table->stop && atomic_load_explicit(table->stop, memory_order_relaxed);
+}
+
+/* Room for the score of the next ply. */
+static bool table_reserve(struct table *table)
+{
+    if (game_plies(table->game) < table->capacity)
+        return true;
+    size_t capacity = 2 * table->capacity;
+    int16_t *scores = realloc(table->scores, capacity * sizeof *scores);
+    if (!scores)
+        return false;
+    table->scores = scores;
+    table->capacity = capacity;
+    return true;
+}
+
+/* Chooses the next move and its score. */
+static int table_choose(struct table *table, int16_t *score)
+{
+    size_t ply = game_plies(table->game);
+    *score = PLAY_NO_SCORE;
+    if (play_is_noise(table->setup, table->pair, table->leg, ply)) {
+        uint64_t bits = noise_bits(table->setup, table->pair, table->leg, ply);
+        return random_house(table->game, mix_finish(bits));
+    }
+    unsigned side = game_position(table->game).side;
+    struct search_info info;
+    int house = search_run(table->searches[side], table->game, table->sides[side]->weights,
+                           &table->sides[side]->limits, table->stop, NULL, NULL, &info);
+    *score = (int16_t)info.score;
+    table->out->nodes += info.nodes;
+    table->out->time_ms += info.time_ms;
+    return house;
+}
+
+static enum play_status table_play(struct table *table)
+{
+    struct game *game = table->game;
+    for (size_t ply = 0; ply < game_plies(game); ply++)
+        table->scores[ply] = PLAY_NO_SCORE;
+    while (!game_over(game)) {
+        if (!table_reserve(table))
+            return PLAY_MEMORY;
+        int16_t score;
+        size_t ply = game_plies(game);
+        if (ply >= GAME_PLIES_MAX)
+            return PLAY_TOO_LONG;
+        int house = table_choose(table, &score);
+        if (table_stopped(table))
+            return PLAY_STOPPED;
+        enum game_error error = game_play(game, house);
+        if (error != GAME_OK)
+            return error == GAME_ERROR_LENGTH ? PLAY_TOO_LONG : PLAY_MEMORY;
+        table->scores[ply] = score;
+        if (table->progress)
+            atomic_store_explicit(table->progress, (unsigned)(ply + 1), memory_order_relaxed);
+    }
+    return PLAY_DONE;
+}
+
+/* Takes the table's scores into the record. */
+static enum play_status table_record(struct table *table)
+{
+    struct play_record *out = table->out;
+    struct position position = game_position(table->game);
+    out->moves = strdup(game_moves(table->game));
+    if (!out->moves)
+        return PLAY_MEMORY;
+    out->scores = table->scores;
+    table->scores = NULL;
+    out->plies = game_plies(table->game);
+    out->result = game_result(table->game);
+    out->reason = game_reason(table->game);
+    memcpy(out->stores, position.stores, sizeof out->stores);
+    return PLAY_DONE;
+}
+
+static enum play_status table_run(struct table *table, struct play_seats *seats)
+{
+    unsigned south = table->leg & 1; /* 0: player a is South */
+    struct search *a = seat_prepare(seats, 0, table->sides[south]);
+    struct search *b = seat_prepare(seats, 1, table->sides[1 - south]);
+    table->capacity = 2 * PLAY_OPENING_MAX;
+    table->scores = malloc(table->capacity * sizeof *table->scores);
+    table->game = game_create(table->setup->rules, NULL);
+    if (!a || !b || !table->scores || !table->game)
+        return PLAY_MEMORY;
+    table->searches[south] = a;
+    table->searches[1 - south] = b;
+    if (play_opening_on(table->game, table->setup, table->pair) != 0)
+        return PLAY_NO_OPENING;
+    enum play_status status = table_play(table);
+    return status == PLAY_DONE ? table_record(table) : status;
+}
+
+enum play_status play_game(struct play_seats *seats, const struct play_setup *setup,
+                           const struct play_side *a, const struct play_side *b, uint64_t pair, unsigned leg,
+                           atomic_bool *stop, atomic_uint *progress, struct play_record *out)
+{
+    memset(out, 0, sizeof *out);
+    struct table table = {.setup = setup,
+                          .sides = {leg & 1 ? b : a, leg & 1 ? a : b},
+                          .pair = pair,
+                          .leg = leg,
+                          .stop = stop,
+                          .progress = progress,
+                          .out = out};
+    enum play_status status = table_run(&table, seats);
+    free(table.scores);
+    game_destroy(table.game);
+    if (status != PLAY_DONE)
+        play_record_done(out);
+    return status;
+}
+
+void play_record_done(struct play_record *record)
+{
+    free(record->moves);
+    free(record->scores);
+    memset(record, 0, sizeof *record);
+}
