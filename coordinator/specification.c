@@ -1,0 +1,169 @@
+#include "coordinator/specification.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "coordinator/sprt.h"
+#include "engine/play.h"
+
+static bool refuse(char reason[SPECIFICATION_REASON_MAX], const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
+static bool refuse(char reason[SPECIFICATION_REASON_MAX], const char *format, ...)
+{
+    va_list arguments;
+    va_start(arguments, format);
+    vsnprintf(reason, SPECIFICATION_REASON_MAX, format, arguments);
+    va_end(arguments);
+    return false;
+}
+
+static bool same_limits(const struct message_player *a, const struct message_player *b)
+{
+    return a->node_limit == b->node_limit && a->depth_limit == b->depth_limit && a->time_ms == b->time_ms &&
+           a->hash_kib == b->hash_kib;
+}
+
+static bool same_players(const struct message_player *a, const struct message_player *b)
+{
+    return same_limits(a, b) && memcmp(a->weights, b->weights, MESSAGE_HASH) == 0;
+}
+
+bool specification_reproducible(const struct message_spec *spec)
+{
+    return spec->a.time_ms == 0 && spec->b.time_ms == 0;
+}
+
+static bool check_player(const struct message_player *player, const char *side, char *reason)
+{
+    static const uint8_t zeros[MESSAGE_HASH];
+    if (memcmp(player->weights, zeros, MESSAGE_HASH) == 0)
+        return refuse(reason, "player %s has no weights", side);
+    if (player->node_limit == 0 && player->depth_limit == 0 && player->time_ms == 0)
+        return refuse(reason, "player %s has no limit: give nodes, depth or time", side);
+    if (player->node_limit > INT64_MAX)
+        return refuse(reason, "player %s: that many nodes are never searched", side);
+    if (player->depth_limit > SEARCH_DEPTH_MAX)
+        return refuse(reason, "player %s: a depth of %u is beyond %d", side, player->depth_limit,
+                      SEARCH_DEPTH_MAX);
+    if (player->time_ms > SPECIFICATION_TIME_MAX_MS)
+        return refuse(reason, "player %s: %u ms a move is more than an hour", side, player->time_ms);
+    if (player->hash_kib < SPECIFICATION_HASH_MIN_KIB || player->hash_kib > SPECIFICATION_HASH_MAX_KIB)
+        return refuse(reason, "player %s: a transposition table of %u KiB is outside %d to %d", side,
+                      player->hash_kib, SPECIFICATION_HASH_MIN_KIB, SPECIFICATION_HASH_MAX_KIB);
+    return true;
+}
+
+static bool check_rules(const struct message_spec *spec, char *reason)
+{
+    struct rules rules;
+    char why[SPECIFICATION_REASON_MAX];
+    if (rules_parse(spec->rules, &rules, why, sizeof why) != 0)
+        return refuse(reason, "rules: %s", why);
+    if (strcmp(rules.name, spec->rules) != 0)
+        return refuse(reason, "rules \"%s\" are named \"%s\"", spec->rules, rules.name);
+    if (!rules_bound_games(&rules))
+        return refuse(reason,
+                      "under \"%s\" a game may never end: add a repetition or quiet rule, for example "
+                      "\"%s,quiet_limit=500\"",
+                      spec->rules, spec->rules);
+    return true;
+}
+
+static bool check_sprt(const struct message_create_experiment *create, char *reason)
+{
+    struct sprt_test test = {
+        .elo0 = create->sprt.elo0,
+        .elo1 = create->sprt.elo1,
+        .alpha = create->sprt.alpha,
+        .beta = create->sprt.beta,
+        .batch = create->sprt.batch,
+    };
+    char why[SPRT_REASON_MAX];
+    if (create->spec.kind != MESSAGE_MATCH)
+        return refuse(reason, "only a match can have a sequential test");
+    if (statistics_model_parse(create->sprt.model, &test.model) != 0)
+        return refuse(reason, "the LLR model is normalized or logistic, not \"%s\"", create->sprt.model);
+    if (!sprt_validate(&test, true, why))
+        return refuse(reason, "%s", why);
+    if (create->pairs < create->sprt.batch)
+        return refuse(reason, "%llu pairs are less than one batch of %u: the test would never be looked at",
+                      (unsigned long long)create->pairs, create->sprt.batch);
+    return true;
+}
+
+/* Games that repeat each other are no evidence. */
+static bool check_duplicates(const struct message_create_experiment *create, char *reason)
+{
+    const struct message_spec *spec = &create->spec;
+    if (!specification_reproducible(spec) || spec->noise_ppm != 0)
+        return true;
+    if (spec->kind == MESSAGE_MATCH && same_players(&spec->a, &spec->b))
+        return refuse(reason, "both sides are the same deterministic player: the two games of each pair "
+                              "would be equal, duplicates that prove nothing; change the weights or the "
+                              "limit of one side");
+    if (spec->opening_plies == 0 && create->pairs > 1)
+        return refuse(reason, "without opening plies every pair would be the same two games: duplicates; "
+                              "give --opening-plies, or one pair");
+    return true;
+}
+
+bool specification_check(const struct message_create_experiment *create,
+                         char reason[SPECIFICATION_REASON_MAX])
+{
+    const struct message_spec *spec = &create->spec;
+    if (spec->kind != MESSAGE_SELFPLAY && spec->kind != MESSAGE_MATCH)
+        return refuse(reason, "an experiment is self-play or a match");
+    if (create->pairs == 0)
+        return refuse(reason, "zero pairs are no experiment: give at least one");
+    if (create->pairs > SPECIFICATION_PAIRS_MAX)
+        return refuse(reason, "%llu pairs are more than the %llu that an experiment may have",
+                      (unsigned long long)create->pairs, (unsigned long long)SPECIFICATION_PAIRS_MAX);
+    if (spec->seed > SPECIFICATION_SEED_MAX)
+        return refuse(reason, "the seed is above 2^63 - 1");
+    if (spec->opening_plies > PLAY_OPENING_MAX)
+        return refuse(reason, "%u opening plies are more than %d", spec->opening_plies, PLAY_OPENING_MAX);
+    if (spec->noise_ppm > PLAY_NOISE_UNIT)
+        return refuse(reason, "noise is a share of the moves: at most 100 percent");
+    if (create->priority > SPECIFICATION_PRIORITY_MAX || create->priority < -SPECIFICATION_PRIORITY_MAX)
+        return refuse(reason, "a priority lies within -%d and %d", SPECIFICATION_PRIORITY_MAX,
+                      SPECIFICATION_PRIORITY_MAX);
+    if (spec->kind == MESSAGE_MATCH && spec->noise_ppm != 0)
+        return refuse(reason, "a match is played without noise");
+    if (spec->kind == MESSAGE_SELFPLAY && !same_players(&spec->a, &spec->b))
+        return refuse(reason, "in self-play both sides are the same player");
+    return check_rules(spec, reason) && check_player(&spec->a, "A", reason) &&
+           check_player(&spec->b, "B", reason) && (!create->has_sprt || check_sprt(create, reason)) &&
+           check_duplicates(create, reason);
+}
+
+/* An upper bound of the openings of `plies` random moves. */
+static double openings(unsigned plies)
+{
+    double count = 1;
+    for (unsigned i = 0; i < plies; i++)
+        count *= 6;
+    return count;
+}
+
+unsigned specification_warnings(const struct message_create_experiment *create,
+                                char warnings[SPECIFICATION_WARNINGS_MAX][SPECIFICATION_REASON_MAX])
+{
+    const struct message_spec *spec = &create->spec;
+    unsigned count = 0;
+    if (!specification_reproducible(spec))
+        snprintf(warnings[count++], SPECIFICATION_REASON_MAX,
+                 "limits of time are not reproducible: the games and the verdict depend on the machines");
+    if (spec->kind == MESSAGE_MATCH && !same_limits(&spec->a, &spec->b))
+        snprintf(warnings[count++], SPECIFICATION_REASON_MAX,
+                 "the two sides play under unequal limits: the result compares player and limit together");
+    double known = openings(spec->opening_plies);
+    if (spec->noise_ppm == 0 && create->pairs > 1 && (double)create->pairs > known / 50)
+        snprintf(warnings[count++], SPECIFICATION_REASON_MAX,
+                 "%u opening plies make at most %.0f openings: some of the %llu pairs will be equal",
+                 spec->opening_plies, known, (unsigned long long)create->pairs);
+    if (spec->kind == MESSAGE_SELFPLAY && spec->noise_ppm == 0 && specification_reproducible(spec))
+        snprintf(warnings[count++], SPECIFICATION_REASON_MAX,
+                 "without noise the two games of each pair are equal: give --noise so that play explores");
+    return count;
+}
