@@ -1,0 +1,558 @@
+#include "engine/cli/uci.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <pthread.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+
+#include "engine/build.h"
+#include "engine/cli/lines.h"
+#include "engine/cli/tools.h"
+#include "engine/search.h"
+
+enum {
+    HASH_MIB = 16,
+    HASH_MIB_MAX = 16384,
+    MOVES_LEFT = 25, /* plies of one's own that the clock must still last for */
+    CLOCK_RESERVE_MS = 30,
+    REASON_MAX = 512,
+};
+
+static const int64_t number_max = INT64_C(1000000000000);
+static const char blanks[] = " \t";
+
+/* `lock` guards thinking; everything else belongs to the reading thread, which leaves weights, search,
+ * searched and limits alone while the other one thinks. Each line of output is one call of stdio, so lines
+ * stay whole. */
+struct session {
+    struct rules rules;
+    struct game *game; /* the position as last set; owned */
+    struct weights *weights;
+    char *weights_path; /* NULL: the starting weights */
+    struct search *search;
+
+    pthread_t thread;
+    bool started;          /* the thread is to be joined */
+    struct game *searched; /* what it searches; `game` unless a new position has come since */
+    struct search_limits limits;
+    bool held; /* the answer waits for stop */
+    atomic_bool stop;
+    pthread_mutex_t lock;
+    pthread_cond_t stopped;
+    bool thinking;
+};
+
+static void __attribute__((format(printf, 1, 2))) say(const char *format, ...)
+{
+    char text[REASON_MAX + 128];
+    va_list arguments;
+    va_start(arguments, format);
+    vsnprintf(text, sizeof text, format, arguments);
+    va_end(arguments);
+    printf("info string %s\n", text);
+}
+
+/* --- thinking
+ * ------------------------------------------------------------------------------------------------ */
+
+static void report(void *context, const struct search_info *info)
+{
+    (void)context;
+    char pv[SEARCH_PV_MAX + 1];
+    for (int i = 0; i < info->pv_length; i++)
+        pv[i] = position_house_letter(info->pv[i]);
+    pv[info->pv_length] = '\0';
+    uint64_t nps = info->nodes * 1000 / (uint64_t)(info->time_ms > 0 ? info->time_ms : 1);
+    printf("info depth %d score cp %" PRId32 " nodes %" PRIu64 " nps %" PRIu64 " time %" PRId64
+           " hashfull %d pv %s\n",
+           info->depth, info->score, info->nodes, nps, info->time_ms, info->hashfull, pv);
+}
+
+static void hold_answer(struct session *session)
+{
+    pthread_mutex_lock(&session->lock);
+    while (session->held && !atomic_load(&session->stop))
+        pthread_cond_wait(&session->stopped, &session->lock);
+    pthread_mutex_unlock(&session->lock);
+}
+
+/* Says the move only when a new `go` would be taken: front ends answer at once. */
+static void *think(void *argument)
+{
+    struct session *session = argument;
+    struct search_info info;
+    int house = search_run(session->search, session->searched, session->weights, &session->limits,
+                           &session->stop, report, session, &info);
+    hold_answer(session);
+    pthread_mutex_lock(&session->lock);
+    session->thinking = false;
+    pthread_mutex_unlock(&session->lock);
+    if (info.pv_length > 1)
+        printf("bestmove %c ponder %c\n", position_house_letter(house), position_house_letter(info.pv[1]));
+    else
+        printf("bestmove %c\n", position_house_letter(house));
+    return NULL;
+}
+
+/* True while a search runs. When none does, its thread is joined and its game let go. */
+static bool is_thinking(struct session *session)
+{
+    pthread_mutex_lock(&session->lock);
+    bool thinking = session->thinking;
+    pthread_mutex_unlock(&session->lock);
+    if (thinking || !session->started)
+        return thinking;
+    pthread_join(session->thread, NULL);
+    session->started = false;
+    if (session->searched != session->game)
+        game_destroy(session->searched);
+    session->searched = NULL;
+    return false;
+}
+
+static bool refuse_while_thinking(struct session *session, const char *command)
+{
+    if (!is_thinking(session))
+        return false;
+    say("%s must wait for the search; send stop first", command);
+    return true;
+}
+
+static void stop_thinking(struct session *session)
+{
+    pthread_mutex_lock(&session->lock);
+    atomic_store(&session->stop, true);
+    pthread_cond_signal(&session->stopped);
+    pthread_mutex_unlock(&session->lock);
+}
+
+static void start_thinking(struct session *session)
+{
+    session->searched = session->game;
+    session->thinking = true;
+    atomic_store(&session->stop, false);
+    if (pthread_create(&session->thread, NULL, think, session) == 0) {
+        session->started = true;
+        return;
+    }
+    session->thinking = false;
+    session->searched = NULL;
+    say("no thread could be started; close other programs and try again");
+}
+
+/* --- go
+ * -------------------------------------------------------------------------------------------------------- */
+
+/* Numbers of a `go`, 0 where not given. */
+struct request {
+    int64_t depth, nodes, movetime, wtime, btime, winc, binc, movestogo;
+    bool infinite, clock;
+};
+
+static int64_t *request_number(struct request *request, const char *word)
+{
+    const struct {
+        const char *word;
+        int64_t *number;
+    } words[] = {
+        {"depth", &request->depth}, {"nodes", &request->nodes},         {"movetime", &request->movetime},
+        {"wtime", &request->wtime}, {"btime", &request->btime},         {"winc", &request->winc},
+        {"binc", &request->binc},   {"movestogo", &request->movestogo},
+    };
+    for (size_t i = 0; i < sizeof words / sizeof words[0]; i++)
+        if (strcmp(words[i].word, word) == 0)
+            return words[i].number;
+    return NULL;
+}
+
+static bool read_number(const char *text, int64_t *out)
+{
+    char *end;
+    errno = 0;
+    long long number = text ? strtoll(text, &end, 10) : 0;
+    if (!text || end == text || *end != '\0' || errno != 0 || number > number_max || number < -number_max)
+        return false;
+    *out = number;
+    return true;
+}
+
+/* A clock that has run out still leaves a millisecond; counts and depths below one are refused. */
+static bool read_request(char *arguments, struct request *request)
+{
+    char *rest = NULL;
+    for (char *word = strtok_r(arguments, blanks, &rest); word; word = strtok_r(NULL, blanks, &rest)) {
+        if (strcmp(word, "infinite") == 0 || strcmp(word, "ponder") == 0) {
+            request->infinite = true;
+            continue;
+        }
+        int64_t *number = request_number(request, word);
+        if (!number) {
+            say("go does not know '%.40s'", word);
+            return false;
+        }
+        if (!read_number(strtok_r(NULL, blanks, &rest), number)) {
+            say("go %s needs a number", word);
+            return false;
+        }
+        bool clock = strcmp(word, "wtime") == 0 || strcmp(word, "btime") == 0;
+        request->clock = request->clock || clock;
+        if (*number < 1 && (number == &request->depth || number == &request->nodes)) {
+            say("go %s needs a number above 0", word);
+            return false;
+        }
+        if (*number < 1 && (clock || number == &request->movetime))
+            *number = 1;
+    }
+    return true;
+}
+
+/* An even share of the clock and most of the increment, never more than the clock holds. */
+static int64_t clock_share(const struct request *request, unsigned side)
+{
+    int64_t left = side == SIDE_SOUTH ? request->wtime : request->btime;
+    int64_t increment = side == SIDE_SOUTH ? request->winc : request->binc;
+    int64_t moves =
+        request->movestogo > 0 && request->movestogo < MOVES_LEFT ? request->movestogo : MOVES_LEFT;
+    int64_t share = left / moves + (increment > 0 ? increment * 3 / 4 : 0);
+    int64_t most = left - CLOCK_RESERVE_MS;
+    share = share < most ? share : most;
+    return share > 1 ? share : 1;
+}
+
+static void command_go(struct session *session, char *arguments)
+{
+    struct request request = {0};
+    if (refuse_while_thinking(session, "go") || !read_request(arguments, &request))
+        return;
+    if (game_over(session->game)) {
+        printf("bestmove 0000\n");
+        return;
+    }
+    struct search_limits limits = {0};
+    if (!request.infinite) {
+        limits.depth = (int)(request.depth < SEARCH_DEPTH_MAX ? request.depth : SEARCH_DEPTH_MAX);
+        limits.nodes = (uint64_t)request.nodes;
+        if (request.clock)
+            limits.time_ms = clock_share(&request, game_position(session->game).side);
+        if (request.movetime > 0 && (limits.time_ms == 0 || request.movetime < limits.time_ms))
+            limits.time_ms = request.movetime;
+    }
+    session->limits = limits;
+    session->held = limits.depth == 0 && limits.nodes == 0 && limits.time_ms == 0;
+    start_thinking(session);
+}
+
+/* --- position
+ * --------------------------------------------------------------------------------------------------- */
+
+/* Plays the words of letters left in `rest`; false after saying what is wrong. */
+static bool play_words(struct game *game, char **rest)
+{
+    for (char *word = strtok_r(NULL, blanks, rest); word; word = strtok_r(NULL, blanks, rest)) {
+        size_t played;
+        enum game_error error = game_play_text(game, word, strlen(word), &played);
+        if (error == GAME_OK)
+            continue;
+        say("move %zu, '%.1s', is refused: %s; the position stays as it was", game_plies(game) + 1,
+            word + played,
+            error == GAME_ERROR_OVER      ? "the game is over"
+            : error == GAME_ERROR_ILLEGAL ? "it is not legal"
+                                          : "the game is too long");
+        return false;
+    }
+    return true;
+}
+
+/* The game after `position`'s arguments, or NULL after saying what is wrong. */
+static struct game *read_game(const struct session *session, char *arguments)
+{
+    char *rest = NULL, reason[REASON_MAX];
+    char *word = strtok_r(arguments, blanks, &rest);
+    struct position start = position_start();
+    if (word && strcmp(word, "fen") == 0) {
+        char *text = strtok_r(NULL, blanks, &rest);
+        if (!text || position_parse(text, &start, reason, sizeof reason) != 0) {
+            say("position fen is refused: %s; the position stays as it was",
+                text ? reason : "it needs a position");
+            return NULL;
+        }
+    } else if (!word || strcmp(word, "startpos") != 0) {
+        say("position needs startpos or fen; the position stays as it was");
+        return NULL;
+    }
+    word = strtok_r(NULL, blanks, &rest);
+    if (word && strcmp(word, "moves") != 0) {
+        say("position does not know '%.40s'; the position stays as it was", word);
+        return NULL;
+    }
+    struct game *game = game_create(&session->rules, &start);
+    if (!game) {
+        say("memory is short; the position stays as it was");
+        return NULL;
+    }
+    if (word && !play_words(game, &rest)) {
+        game_destroy(game);
+        return NULL;
+    }
+    return game;
+}
+
+/* A game that is being searched is let go when its search ends. */
+static void replace_game(struct session *session, struct game *game)
+{
+    if (session->game != session->searched)
+        game_destroy(session->game);
+    session->game = game;
+}
+
+static void command_position(struct session *session, char *arguments)
+{
+    is_thinking(session);
+    struct game *game = read_game(session, arguments);
+    if (game)
+        replace_game(session, game);
+}
+
+/* --- options
+ * ---------------------------------------------------------------------------------------------------- */
+
+static void set_hash(struct session *session, const char *value)
+{
+    int64_t mib;
+    struct search *search = NULL;
+    if (read_number(value, &mib) && mib >= 1 && mib <= HASH_MIB_MAX)
+        search = search_create((unsigned)mib * 1024);
+    else
+        say("Hash needs a number of mebibytes from 1 to %d", HASH_MIB_MAX);
+    if (!search) {
+        say("the table stays as it was");
+        return;
+    }
+    search_destroy(session->search);
+    session->search = search;
+}
+
+/* Takes `path` (NULL: the starting weights). */
+static bool use_weights(struct session *session, const struct rules *rules, char *path)
+{
+    struct weights *weights = NULL;
+    enum weights_error error = WEIGHTS_ERROR_MEMORY;
+    if (path)
+        error = weights_load(path, rules->name, &weights);
+    else
+        weights = weights_create_starting(rules->name);
+    if (!weights) {
+        say("weights '%.200s': %s", path ? path : "starting", weights_error_text(error));
+        free(path);
+        return false;
+    }
+    weights_destroy(session->weights);
+    free(session->weights_path);
+    session->weights = weights;
+    session->weights_path = path;
+    search_new_game(session->search);
+    return true;
+}
+
+static void set_weights_file(struct session *session, const char *value)
+{
+    bool starting = value[0] == '\0' || strcmp(value, "<empty>") == 0 || strcmp(value, "starting") == 0;
+    char *path = starting ? NULL : strdup(value);
+    if (!starting && !path) {
+        say("memory is short");
+        return;
+    }
+    if (!use_weights(session, &session->rules, path))
+        say("the weights stay as they were");
+}
+
+/* A new game under the new rules; weights for other rules give way to the starting ones. */
+static void set_rules(struct session *session, const char *value)
+{
+    char reason[REASON_MAX];
+    struct rules rules;
+    if (rules_parse(value, &rules, reason, sizeof reason) != 0) {
+        say("Rules '%.100s': %s; the rules stay as they were", value, reason);
+        return;
+    }
+    struct game *game = game_create(&rules, NULL);
+    char *path = session->weights_path ? strdup(session->weights_path) : NULL;
+    if (!game || (!use_weights(session, &rules, path) && !use_weights(session, &rules, NULL))) {
+        game_destroy(game);
+        say("the rules stay as they were");
+        return;
+    }
+    session->rules = rules;
+    replace_game(session, game);
+}
+
+/* `name X value Y`; the value is the rest of the line. */
+static void command_setoption(struct session *session, char *arguments)
+{
+    static const struct {
+        const char *name;
+        void (*set)(struct session *session, const char *value);
+    } options[] = {{"Hash", set_hash}, {"Rules", set_rules}, {"WeightsFile", set_weights_file}};
+    char *rest = NULL;
+    char *word = strtok_r(arguments, blanks, &rest);
+    char *name = word && strcmp(word, "name") == 0 ? strtok_r(NULL, blanks, &rest) : NULL;
+    if (!name) {
+        say("setoption needs name and value");
+        return;
+    }
+    word = strtok_r(NULL, blanks, &rest);
+    const char *value = word && strcmp(word, "value") == 0 && rest ? rest + strspn(rest, blanks) : "";
+    for (size_t i = 0; i < sizeof options / sizeof options[0]; i++) {
+        if (strcasecmp(options[i].name, name) != 0)
+            continue;
+        if (!refuse_while_thinking(session, "setoption"))
+            options[i].set(session, value);
+        return;
+    }
+    say("there is no option '%.40s'; there are Hash, Rules and WeightsFile", name);
+}
+
+/* --- the other commands
+ * ---------------------------------------------------------------------------------------- */
+
+static void command_uci(struct session *session, char *arguments)
+{
+    (void)arguments;
+    printf("id name Kroo (%s)\n", engine_build());
+    printf("id author The Kroo authors\n");
+    printf("option name Hash type spin default %d min 1 max %d\n", HASH_MIB, HASH_MIB_MAX);
+    printf("option name Rules type string default site\n");
+    printf("option name WeightsFile type string default <empty>\n");
+    printf("uciok\n");
+    (void)session;
+}
+
+static void command_isready(struct session *session, char *arguments)
+{
+    (void)session;
+    (void)arguments;
+    printf("readyok\n");
+}
+
+static void command_ucinewgame(struct session *session, char *arguments)
+{
+    (void)arguments;
+    if (!refuse_while_thinking(session, "ucinewgame"))
+        search_new_game(session->search);
+}
+
+static void command_stop(struct session *session, char *arguments)
+{
+    (void)arguments;
+    stop_thinking(session);
+}
+
+static void command_nothing(struct session *session, char *arguments)
+{
+    (void)session;
+    (void)arguments;
+}
+
+static const struct {
+    const char *name;
+    void (*run)(struct session *session, char *arguments);
+} commands[] = {
+    {"uci", command_uci},
+    {"isready", command_isready},
+    {"ucinewgame", command_ucinewgame},
+    {"setoption", command_setoption},
+    {"position", command_position},
+    {"go", command_go},
+    {"stop", command_stop},
+    {"ponderhit", command_stop}, /* what was found while pondering is the answer */
+    {"debug", command_nothing},
+    {"register", command_nothing},
+};
+
+/* False on `quit`. */
+static bool run_line(struct session *session, char *line)
+{
+    char *word = line + strspn(line, blanks);
+    char *end = word + strcspn(word, blanks);
+    char *arguments = *end != '\0' ? end + 1 : end;
+    *end = '\0';
+    if (*word == '\0')
+        return true;
+    if (strcmp(word, "quit") == 0)
+        return false;
+    for (size_t i = 0; i < sizeof commands / sizeof commands[0]; i++)
+        if (strcmp(commands[i].name, word) == 0) {
+            commands[i].run(session, arguments);
+            return true;
+        }
+    say("there is no command '%.40s'", word);
+    return true;
+}
+
+static bool session_init(struct session *session)
+{
+    char reason[REASON_MAX];
+    memset(session, 0, sizeof *session);
+    pthread_mutex_init(&session->lock, NULL);
+    pthread_cond_init(&session->stopped, NULL);
+    if (rules_parse("site", &session->rules, reason, sizeof reason) != 0)
+        return false;
+    session->game = game_create(&session->rules, NULL);
+    session->weights = weights_create_starting(session->rules.name);
+    session->search = search_create(HASH_MIB * 1024);
+    return session->game && session->weights && session->search;
+}
+
+/* Waits for the search, which has been told to stop. */
+static void session_done(struct session *session)
+{
+    stop_thinking(session);
+    if (session->started)
+        pthread_join(session->thread, NULL);
+    if (session->searched != session->game)
+        game_destroy(session->searched);
+    game_destroy(session->game);
+    weights_destroy(session->weights);
+    free(session->weights_path);
+    search_destroy(session->search);
+    pthread_cond_destroy(&session->stopped);
+    pthread_mutex_destroy(&session->lock);
+}
+
+static int run_lines(struct session *session, struct lines *lines)
+{
+    enum lines_status read;
+    bool goes_on = true;
+    while (goes_on && (read = lines_read(lines)) != LINES_END) {
+        if (read == LINES_ERROR)
+            return TOOL_REFUSED;
+        if (read == LINES_LONG)
+            say("a line longer than %d bytes is refused", LINES_MAX);
+        else if (strlen(lines->text) != lines->length)
+            say("a line with NUL bytes is refused");
+        else
+            goes_on = run_line(session, lines->text);
+    }
+    return TOOL_DONE;
+}
+
+int uci_main(void)
+{
+    struct session session;
+    struct lines *lines = malloc(sizeof *lines);
+    int status = TOOL_REFUSED;
+    setvbuf(stdout, NULL, _IOLBF, 0);
+    if (session_init(&session) && lines) {
+        lines_init(lines, stdin);
+        status = run_lines(&session, lines);
+    } else {
+        fprintf(stderr, "kroo-engine: memory is short; close other programs and start it again\n");
+    }
+    session_done(&session);
+    free(lines);
+    return fflush(stdout) == 0 && !ferror(stdout) ? status : TOOL_REFUSED;
+}
