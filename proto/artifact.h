@@ -25,7 +25,8 @@ int artifact_parse_hex(const char *hex, uint8_t sha256[ARTIFACT_HASH]);
 /* Reads the whole verified content; `*bytes` is malloc'ed for the caller. */
 enum artifact_error artifact_read(const char *directory, const uint8_t sha256[ARTIFACT_HASH], void **bytes,
                                   size_t *size, char *reason, size_t reason_size);
-/* Stores content under its hash (computed here, told in `sha256`): temporary name, fsync, rename, fsync of the folder. */
+/* Stores content under its hash (computed here, told in `sha256`): temporary name, fsync, rename, fsync of
+ * the folder. */
 enum artifact_error artifact_write(const char *directory, const void *bytes, size_t size,
                                    uint8_t sha256[ARTIFACT_HASH], char *reason, size_t reason_size);
 

@@ -7,6 +7,7 @@ enum log_level { LOG_LEVEL_DEBUG, LOG_LEVEL_INFO, LOG_LEVEL_WARNING, LOG_LEVEL_E
 
 void log_set_level(enum log_level level);
 /* `what` is a short event name; `format` gives `key=value` pairs and free text. */
-void log_line(enum log_level level, const char *what, const char *format, ...) __attribute__((format(printf, 3, 4)));
+void log_line(enum log_level level, const char *what, const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
 
 #endif

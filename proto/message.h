@@ -1,5 +1,5 @@
-/* The messages of proto/kroo.proto as plain C, checked on the way in (DESIGN section 6; proto/README.md is the
- * grammar). message_decode refuses whatever is too big, too deep, out of range or not printable, with a
+/* The messages of proto/kroo.proto as plain C, checked on the way in (DESIGN section 6; proto/README.md is
+ * the grammar). message_decode refuses whatever is too big, too deep, out of range or not printable, with a
  * reason; message_encode writes one frame. Strings and arrays inside a decoded message belong to it and end
  * with message_done. Pure; any thread. */
 #ifndef KROO_PROTO_MESSAGE_H
@@ -65,7 +65,12 @@ enum message_refusal {
 
 enum message_experiment_kind { MESSAGE_SELFPLAY = 1, MESSAGE_MATCH = 2 };
 
-enum message_game_verdict { MESSAGE_GAME_ACCEPTED = 1, MESSAGE_GAME_DUPLICATE, MESSAGE_GAME_CONFLICT, MESSAGE_GAME_REFUSED };
+enum message_game_verdict {
+    MESSAGE_GAME_ACCEPTED = 1,
+    MESSAGE_GAME_DUPLICATE,
+    MESSAGE_GAME_CONFLICT,
+    MESSAGE_GAME_REFUSED
+};
 
 struct message_player {
     uint8_t weights[MESSAGE_HASH];
@@ -268,7 +273,8 @@ struct message {
  * short (a programmer's bound: callers cut batches with message_game_bytes). */
 int message_encode(const struct message *message, void **bytes, size_t *size);
 
-/* Reads a frame. Returns 0 and fills `out`, or -1 with a reason and `out` empty. */
+/* Reads a frame. Returns 0 and fills `out`, or -1 with a reason and `out` empty (but for its request number,
+ * where that could be read: the refusal repeats it). */
 int message_decode(const void *bytes, size_t size, struct message *out, char *reason, size_t reason_size);
 void message_done(struct message *message);
 
@@ -280,7 +286,8 @@ const char *message_kind_name(enum message_kind kind);
 /* One game as a self-contained record (what a worker's spool holds): same checks as on the wire. The decoded
  * game's arrays are freed by message_game_done. */
 int message_game_encode(const struct message_game *game, void **bytes, size_t *size);
-int message_game_decode(const void *bytes, size_t size, struct message_game *out, char *reason, size_t reason_size);
+int message_game_decode(const void *bytes, size_t size, struct message_game *out, char *reason,
+                        size_t reason_size);
 void message_game_done(struct message_game *game);
 
 #endif

@@ -1,5 +1,6 @@
-/* Settings in the order of DESIGN section 6: option, KROO_* variable, config file (--config, KROO_CONFIG, else
- * DIR/kroo.conf of a private cluster), default. A config file has `name = value` lines and `#` comments. */
+/* Settings in the order of DESIGN section 6: option, KROO_* variable, config file (--config, KROO_CONFIG,
+ * else DIR/kroo.conf of a private cluster), default. A config file has `name = value` lines and `#` comments.
+ */
 #ifndef KROO_PROTO_SETTINGS_H
 #define KROO_PROTO_SETTINGS_H
 
@@ -8,17 +9,19 @@
 
 struct settings;
 
-/* Reads `path` (NULL: KROO_CONFIG, else `var/kroo.conf` if it is there, else nothing). NULL with a reason on a
- * bad line, an unknown name, or a named file that cannot be read. */
+/* Reads `path` (NULL: KROO_CONFIG, else `var/kroo.conf` if it is there, else nothing). NULL with a reason on
+ * a bad line, an unknown name, or a named file that cannot be read. */
 struct settings *settings_create(const char *path, char *reason, size_t reason_size);
 void settings_destroy(struct settings *settings);
 /* An option given on the command line; wins over everything. */
 int settings_set(struct settings *settings, const char *name, const char *value);
-/* Value of `name` (for example `database`, `endpoint`), KROO_DATABASE in the environment; `fallback` when nowhere set. */
+/* Value of `name` (for example `database`, `endpoint`), KROO_DATABASE in the environment; `fallback` when
+ * nowhere set. */
 const char *settings_get(const struct settings *settings, const char *name, const char *fallback);
-/* The same as a whole number in [low, high]; returns 0, or -1 with a reason that names where the bad value came from. */
-int settings_number(const struct settings *settings, const char *name, int64_t low, int64_t high, int64_t fallback,
-                    int64_t *out, char *reason, size_t reason_size);
+/* The same as a whole number in [low, high]; returns 0, or -1 with a reason that names where the bad value
+ * came from. */
+int settings_number(const struct settings *settings, const char *name, int64_t low, int64_t high,
+                    int64_t fallback, int64_t *out, char *reason, size_t reason_size);
 
 /* The names known:
  *   database          libpq connection string

@@ -1,0 +1,68 @@
+#include "proto/frame.h"
+
+#include <errno.h>
+#include <stdlib.h>
+
+int frame_set(void *socket, int option, int value)
+{
+    return zmq_setsockopt(socket, option, &value, sizeof value);
+}
+
+int frame_set_common(void *socket)
+{
+    static const struct {
+        int option, value;
+    } options[] = {
+        {ZMQ_SNDHWM, FRAME_QUEUE}, {ZMQ_RCVHWM, FRAME_QUEUE},      {ZMQ_HANDSHAKE_IVL, 5000},
+        {ZMQ_HEARTBEAT_IVL, 5000}, {ZMQ_HEARTBEAT_TIMEOUT, 15000}, {ZMQ_HEARTBEAT_TTL, 15000},
+        {ZMQ_TCP_MAXRT, 30000}, /* a powered-off peer with data on its way */
+    };
+    for (size_t i = 0; i < sizeof options / sizeof *options; i++)
+        if (frame_set(socket, options[i].option, options[i].value) != 0)
+            return -1;
+    int64_t wire_max = FRAME_WIRE_MAX;
+    return zmq_setsockopt(socket, ZMQ_MAXMSGSIZE, &wire_max, sizeof wire_max);
+}
+
+enum socket_error frame_receive(void *socket, zmq_msg_t *frame)
+{
+    if (zmq_msg_recv(frame, socket, ZMQ_DONTWAIT) >= 0)
+        return SOCKET_OK;
+    return errno == EAGAIN || errno == EINTR ? SOCKET_ERROR_AGAIN : SOCKET_ERROR_SYSTEM;
+}
+
+bool frame_drain(void *socket)
+{
+    for (int i = 0; i < FRAME_DRAIN_AT_ONCE; i++) {
+        zmq_msg_t frame;
+        (void)zmq_msg_init(&frame);
+        bool got = zmq_msg_recv(&frame, socket, ZMQ_DONTWAIT) >= 0;
+        bool more = got && zmq_msg_more(&frame) != 0;
+        (void)zmq_msg_close(&frame);
+        if (!more)
+            return true;
+    }
+    return false;
+}
+
+static enum socket_error send_error(void)
+{
+    if (errno == EAGAIN || errno == EINTR)
+        return SOCKET_ERROR_AGAIN;
+    return errno == EHOSTUNREACH ? SOCKET_ERROR_GONE : SOCKET_ERROR_SYSTEM;
+}
+
+enum socket_error frame_send(void *socket, const void *peer, size_t peer_size, const struct message *message)
+{
+    void *bytes = NULL;
+    size_t size = 0;
+    if (message_encode(message, &bytes, &size) != 0)
+        return SOCKET_ERROR_MALFORMED;
+    enum socket_error error = SOCKET_OK;
+    if (peer != NULL && zmq_send(socket, peer, peer_size, ZMQ_DONTWAIT | ZMQ_SNDMORE) < 0)
+        error = send_error();
+    else if (zmq_send(socket, bytes, size, ZMQ_DONTWAIT) < 0)
+        error = send_error();
+    free(bytes);
+    return error;
+}

@@ -1,0 +1,81 @@
+#include "proto/message.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+const char *message_kind_name(enum message_kind kind)
+{
+    static const char *const names[MESSAGE_KINDS] = {
+        [MESSAGE_NONE] = "NONE",
+        [MESSAGE_HELLO] = "HELLO",
+        [MESSAGE_WELCOME] = "WELCOME",
+        [MESSAGE_REFUSED] = "REFUSED",
+        [MESSAGE_LEASE_REQUEST] = "LEASE_REQUEST",
+        [MESSAGE_LEASE_GRANT] = "LEASE_GRANT",
+        [MESSAGE_NOTHING] = "NOTHING",
+        [MESSAGE_RESULTS] = "RESULTS",
+        [MESSAGE_RESULTS_ACK] = "RESULTS_ACK",
+        [MESSAGE_PROGRESS] = "PROGRESS",
+        [MESSAGE_PROGRESS_ACK] = "PROGRESS_ACK",
+        [MESSAGE_RELEASE] = "RELEASE",
+        [MESSAGE_RELEASE_ACK] = "RELEASE_ACK",
+        [MESSAGE_ARTIFACT_REQUEST] = "ARTIFACT_REQUEST",
+        [MESSAGE_ARTIFACT_CHUNK] = "ARTIFACT_CHUNK",
+        [MESSAGE_CREATE_EXPERIMENT] = "CREATE_EXPERIMENT",
+        [MESSAGE_STOP_EXPERIMENT] = "STOP_EXPERIMENT",
+        [MESSAGE_PROMOTE_WEIGHTS] = "PROMOTE_WEIGHTS",
+        [MESSAGE_CONTROL_DONE] = "CONTROL_DONE",
+        [MESSAGE_STATUS_REQUEST] = "STATUS_REQUEST",
+        [MESSAGE_STATUS_REPLY] = "STATUS_REPLY",
+    };
+    return (unsigned)kind < MESSAGE_KINDS ? names[kind] : "?";
+}
+
+void message_game_done(struct message_game *game)
+{
+    free(game->moves);
+    free(game->scores);
+    memset(game, 0, sizeof *game);
+}
+
+void message_done(struct message *message)
+{
+    switch (message->kind) {
+    case MESSAGE_LEASE_GRANT:
+        free(message->lease_grant.skip);
+        break;
+    case MESSAGE_RESULTS:
+        for (size_t i = 0; message->results.games != NULL && i < message->results.game_count; i++)
+            message_game_done(&message->results.games[i]);
+        free(message->results.games);
+        break;
+    case MESSAGE_RESULTS_ACK:
+        free(message->results_ack.exceptions);
+        break;
+    case MESSAGE_PROGRESS:
+        free(message->progress.leases);
+        break;
+    case MESSAGE_PROGRESS_ACK:
+        free(message->progress_ack.dropped);
+        break;
+    case MESSAGE_RELEASE:
+        free(message->release.leases);
+        break;
+    case MESSAGE_ARTIFACT_CHUNK:
+        free(message->artifact_chunk.content);
+        break;
+    case MESSAGE_STATUS_REPLY:
+        free(message->status_reply.json);
+        break;
+    default: /* the others hold no memory */
+        break;
+    }
+    memset(message, 0, sizeof *message);
+}
+
+size_t message_game_bytes(const struct message_game *game)
+{
+    /* Eight numbers of at most 11 bytes, two hashes, three short texts, and each field's head. */
+    enum { FIXED = 8 * 11 + 2 * (MESSAGE_HASH + 2) + 2 * 17 + MESSAGE_NAME_MAX + 2 + 3 * 5 };
+    return FIXED + game->plies + game->scores_size;
+}

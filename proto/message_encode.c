@@ -1,0 +1,449 @@
+#include "proto/message.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "proto/kroo.pb-c.h"
+
+/* Every writer below fills a protobuf struct that borrows the plain message's memory; only arrays of
+ * sub-messages need memory of their own, which `struct packing` keeps until the frame is packed. */
+#define SET(to, field, from) ((to)->has_##field = 1, (to)->field = (from)->field)
+
+struct packing {
+    Kroo__Wire__Envelope envelope;
+    Kroo__Wire__ExperimentSpec spec;
+    Kroo__Wire__Player a, b;
+    Kroo__Wire__Sprt sprt;
+    void *items;     /* array of protobuf sub-messages */
+    void **pointers; /* what protobuf-c wants: an array of pointers to them */
+};
+
+static char *text(const char *from)
+{
+    return (char *)(uintptr_t)from; /* protobuf-c only reads while packing */
+}
+
+static ProtobufCBinaryData hash(const uint8_t from[MESSAGE_HASH])
+{
+    return (ProtobufCBinaryData){.len = MESSAGE_HASH, .data = (uint8_t *)(uintptr_t)from};
+}
+
+static ProtobufCBinaryData data(const void *from, size_t size)
+{
+    return (ProtobufCBinaryData){.len = size, .data = (uint8_t *)(uintptr_t)from};
+}
+
+/* Room for `count` sub-messages of `size` bytes; false without memory. */
+static bool packing_items(struct packing *packing, size_t count, size_t size)
+{
+    packing->items = calloc(count == 0 ? 1 : count, size);
+    packing->pointers = calloc(count == 0 ? 1 : count, sizeof *packing->pointers);
+    if (packing->items == NULL || packing->pointers == NULL)
+        return false;
+    for (size_t i = 0; i < count; i++)
+        packing->pointers[i] = (char *)packing->items + i * size;
+    return true;
+}
+
+static void fill_player(const struct message_player *from, Kroo__Wire__Player *to)
+{
+    kroo__wire__player__init(to);
+    to->has_weights_sha256 = 1;
+    to->weights_sha256 = hash(from->weights);
+    SET(to, node_limit, from);
+    SET(to, depth_limit, from);
+    SET(to, time_ms, from);
+    SET(to, hash_kib, from);
+}
+
+static Kroo__Wire__ExperimentSpec *fill_spec(const struct message_spec *from, struct packing *packing)
+{
+    Kroo__Wire__ExperimentSpec *to = &packing->spec;
+    kroo__wire__experiment_spec__init(to);
+    SET(to, experiment, from);
+    to->has_kind = 1;
+    to->kind = (Kroo__Wire__ExperimentKind)from->kind;
+    to->rules = text(from->rules);
+    SET(to, seed, from);
+    SET(to, opening_plies, from);
+    SET(to, noise_ppm, from);
+    SET(to, with_scores, from);
+    to->engine_build = text(from->engine_build);
+    fill_player(&from->a, &packing->a);
+    fill_player(&from->b, &packing->b);
+    to->a = &packing->a;
+    to->b = &packing->b;
+    return to;
+}
+
+static void fill_game(const struct message_game *from, Kroo__Wire__GameResult *to)
+{
+    kroo__wire__game_result__init(to);
+    SET(to, experiment, from);
+    SET(to, pair, from);
+    SET(to, leg, from);
+    SET(to, lease, from);
+    SET(to, attempt, from);
+    to->has_moves = 1;
+    to->moves = data(from->moves, from->plies);
+    to->has_scores = from->scores_size > 0;
+    to->scores = data(from->scores, from->scores_size);
+    to->result = text(from->result);
+    to->reason = text(from->reason);
+    SET(to, nodes, from);
+    SET(to, time_ms, from);
+    to->has_weights_a = to->has_weights_b = 1;
+    to->weights_a = hash(from->weights_a);
+    to->weights_b = hash(from->weights_b);
+    to->engine_build = text(from->engine_build);
+}
+
+static void fill_hello(const struct message_hello *from, Kroo__Wire__Hello *to)
+{
+    to->has_role = 1;
+    to->role = (Kroo__Wire__Role)from->role;
+    SET(to, protocol, from);
+    SET(to, protocol_min, from);
+    to->name = text(from->name);
+    to->engine_build = text(from->engine_build);
+    SET(to, session_nonce, from);
+    SET(to, slots, from);
+    SET(to, credit, from);
+}
+
+static void fill_welcome(const struct message_welcome *from, Kroo__Wire__Welcome *to)
+{
+    SET(to, session, from);
+    SET(to, protocol, from);
+    SET(to, progress_ms, from);
+    SET(to, term_ms, from);
+    SET(to, announcement, from);
+    to->has_announced_sha256 = from->announcement != 0;
+    to->announced_sha256 = hash(from->announced);
+    to->engine_build = text(from->engine_build);
+}
+
+static void fill_refused(const struct message_refused *from, Kroo__Wire__Refused *to)
+{
+    to->has_code = 1;
+    to->code = (Kroo__Wire__RefusalCode)from->code;
+    to->text = text(from->text);
+    SET(to, retry_ms, from);
+}
+
+static void fill_grant(const struct message_lease_grant *from, Kroo__Wire__LeaseGrant *to,
+                       struct packing *packing)
+{
+    SET(to, lease, from);
+    SET(to, attempt, from);
+    SET(to, first_pair, from);
+    SET(to, pair_count, from);
+    SET(to, term_ms, from);
+    to->spec = fill_spec(&from->spec, packing);
+    to->n_skip = from->skip_count;
+    to->skip = from->skip;
+}
+
+static bool fill_results(const struct message_results *from, Kroo__Wire__Results *to, struct packing *packing)
+{
+    if (!packing_items(packing, from->game_count, sizeof(Kroo__Wire__GameResult)))
+        return false;
+    SET(to, batch, from);
+    to->n_games = from->game_count;
+    to->games = (Kroo__Wire__GameResult **)packing->pointers;
+    for (size_t i = 0; i < from->game_count; i++)
+        fill_game(&from->games[i], to->games[i]);
+    return true;
+}
+
+static bool fill_results_ack(const struct message_results_ack *from, Kroo__Wire__ResultsAck *to,
+                             struct packing *packing)
+{
+    if (!packing_items(packing, from->exception_count, sizeof(Kroo__Wire__GameAnswer)))
+        return false;
+    SET(to, batch, from);
+    SET(to, accepted, from);
+    SET(to, duplicates, from);
+    to->n_exceptions = from->exception_count;
+    to->exceptions = (Kroo__Wire__GameAnswer **)packing->pointers;
+    for (size_t i = 0; i < from->exception_count; i++) {
+        const struct message_game_answer *answer = &from->exceptions[i];
+        Kroo__Wire__GameAnswer *wire = to->exceptions[i];
+        kroo__wire__game_answer__init(wire);
+        SET(wire, experiment, answer);
+        SET(wire, pair, answer);
+        SET(wire, leg, answer);
+        wire->has_verdict = 1;
+        wire->verdict = (Kroo__Wire__GameVerdict)answer->verdict;
+        wire->text = text(answer->text);
+    }
+    return true;
+}
+
+static bool fill_progress(const struct message_progress *from, Kroo__Wire__Progress *to,
+                          struct packing *packing)
+{
+    if (!packing_items(packing, from->lease_count, sizeof(Kroo__Wire__LeaseProgress)))
+        return false;
+    to->n_leases = from->lease_count;
+    to->leases = (Kroo__Wire__LeaseProgress **)packing->pointers;
+    for (size_t i = 0; i < from->lease_count; i++) {
+        Kroo__Wire__LeaseProgress *wire = to->leases[i];
+        kroo__wire__lease_progress__init(wire);
+        SET(wire, lease, &from->leases[i]);
+        SET(wire, plies, &from->leases[i]);
+        SET(wire, pairs_done, &from->leases[i]);
+    }
+    return true;
+}
+
+static void fill_progress_ack(const struct message_progress_ack *from, Kroo__Wire__ProgressAck *to)
+{
+    to->n_dropped = from->dropped_count;
+    to->dropped = from->dropped;
+    SET(to, announcement, from);
+    to->has_announced_sha256 = from->announcement != 0;
+    to->announced_sha256 = hash(from->announced);
+}
+
+static void fill_chunk(const struct message_artifact_chunk *from, Kroo__Wire__ArtifactChunk *to)
+{
+    to->has_sha256 = to->has_content = 1;
+    to->sha256 = hash(from->sha256);
+    SET(to, offset, from);
+    SET(to, size, from);
+    to->content = data(from->content, from->content_size);
+}
+
+static void fill_create(const struct message_create_experiment *from, Kroo__Wire__CreateExperiment *to,
+                        struct packing *packing)
+{
+    to->idempotency_key = text(from->idempotency_key);
+    to->spec = fill_spec(&from->spec, packing);
+    SET(to, pairs, from);
+    SET(to, priority, from);
+    to->note = text(from->note);
+    if (!from->has_sprt)
+        return;
+    Kroo__Wire__Sprt *sprt = &packing->sprt;
+    kroo__wire__sprt__init(sprt);
+    sprt->model = text(from->sprt.model);
+    SET(sprt, elo0, &from->sprt);
+    SET(sprt, elo1, &from->sprt);
+    SET(sprt, alpha, &from->sprt);
+    SET(sprt, beta, &from->sprt);
+    SET(sprt, batch, &from->sprt);
+    to->sprt = sprt;
+}
+
+static void fill_promote(const struct message_promote_weights *from, Kroo__Wire__PromoteWeights *to)
+{
+    to->has_sha256 = 1;
+    to->sha256 = hash(from->sha256);
+    to->line = text(from->line);
+    SET(to, experiment, from);
+    to->reason = text(from->reason);
+}
+
+static int pack(const ProtobufCMessage *message, size_t limit, void **bytes, size_t *size)
+{
+    size_t packed = protobuf_c_message_get_packed_size(message);
+    if (packed > limit)
+        return -1;
+    *bytes = malloc(packed == 0 ? 1 : packed);
+    if (*bytes == NULL)
+        return -1;
+    *size = protobuf_c_message_pack(message, *bytes);
+    return 0;
+}
+
+/* The body as a protobuf value of its own name inside `body`, borrowed by the envelope. */
+#define BODY(Name, name, CASE)                                                                               \
+    Kroo__Wire__##Name name;                                                                                 \
+    kroo__wire__##name##__init(&name);                                                                       \
+    envelope->body_case = KROO__WIRE__ENVELOPE__BODY_##CASE;                                                 \
+    envelope->name = &name
+
+static int pack_worker_side(const struct message *message, struct packing *packing, void **bytes,
+                            size_t *size)
+{
+    Kroo__Wire__Envelope *envelope = &packing->envelope;
+    switch (message->kind) {
+    case MESSAGE_HELLO: {
+        BODY(Hello, hello, HELLO);
+        fill_hello(&message->hello, &hello);
+        return pack(&envelope->base, MESSAGE_BYTES_MAX, bytes, size);
+    }
+    case MESSAGE_LEASE_REQUEST: {
+        BODY(LeaseRequest, lease_request, LEASE_REQUEST);
+        SET(&lease_request, pairs, &message->lease_request);
+        SET(&lease_request, pairs_per_minute, &message->lease_request);
+        return pack(&envelope->base, MESSAGE_BYTES_MAX, bytes, size);
+    }
+    case MESSAGE_RESULTS: {
+        BODY(Results, results, RESULTS);
+        if (!fill_results(&message->results, &results, packing))
+            return -1;
+        return pack(&envelope->base, MESSAGE_BYTES_MAX, bytes, size);
+    }
+    case MESSAGE_PROGRESS: {
+        BODY(Progress, progress, PROGRESS);
+        if (!fill_progress(&message->progress, &progress, packing))
+            return -1;
+        return pack(&envelope->base, MESSAGE_BYTES_MAX, bytes, size);
+    }
+    case MESSAGE_RELEASE: {
+        BODY(Release, release, RELEASE);
+        release.n_leases = message->release.lease_count;
+        release.leases = message->release.leases;
+        SET(&release, goodbye, &message->release);
+        return pack(&envelope->base, MESSAGE_BYTES_MAX, bytes, size);
+    }
+    case MESSAGE_ARTIFACT_REQUEST: {
+        BODY(ArtifactRequest, artifact_request, ARTIFACT_REQUEST);
+        artifact_request.has_sha256 = 1;
+        artifact_request.sha256 = hash(message->artifact_request.sha256);
+        SET(&artifact_request, offset, &message->artifact_request);
+        SET(&artifact_request, length, &message->artifact_request);
+        return pack(&envelope->base, MESSAGE_BYTES_MAX, bytes, size);
+    }
+    default:
+        return -1;
+    }
+}
+
+static int pack_answer(const struct message *message, struct packing *packing, void **bytes, size_t *size)
+{
+    Kroo__Wire__Envelope *envelope = &packing->envelope;
+    switch (message->kind) {
+    case MESSAGE_WELCOME: {
+        BODY(Welcome, welcome, WELCOME);
+        fill_welcome(&message->welcome, &welcome);
+        return pack(&envelope->base, MESSAGE_BYTES_MAX, bytes, size);
+    }
+    case MESSAGE_REFUSED: {
+        BODY(Refused, refused, REFUSED);
+        fill_refused(&message->refused, &refused);
+        return pack(&envelope->base, MESSAGE_BYTES_MAX, bytes, size);
+    }
+    case MESSAGE_LEASE_GRANT: {
+        BODY(LeaseGrant, lease_grant, LEASE_GRANT);
+        fill_grant(&message->lease_grant, &lease_grant, packing);
+        return pack(&envelope->base, MESSAGE_BYTES_MAX, bytes, size);
+    }
+    case MESSAGE_NOTHING: {
+        BODY(Nothing, nothing, NOTHING);
+        nothing.because = text(message->nothing.because);
+        SET(&nothing, retry_ms, &message->nothing);
+        return pack(&envelope->base, MESSAGE_BYTES_MAX, bytes, size);
+    }
+    case MESSAGE_RESULTS_ACK: {
+        BODY(ResultsAck, results_ack, RESULTS_ACK);
+        if (!fill_results_ack(&message->results_ack, &results_ack, packing))
+            return -1;
+        return pack(&envelope->base, MESSAGE_BYTES_MAX, bytes, size);
+    }
+    case MESSAGE_PROGRESS_ACK: {
+        BODY(ProgressAck, progress_ack, PROGRESS_ACK);
+        fill_progress_ack(&message->progress_ack, &progress_ack);
+        return pack(&envelope->base, MESSAGE_BYTES_MAX, bytes, size);
+    }
+    case MESSAGE_RELEASE_ACK: {
+        BODY(ReleaseAck, release_ack, RELEASE_ACK);
+        return pack(&envelope->base, MESSAGE_BYTES_MAX, bytes, size);
+    }
+    case MESSAGE_ARTIFACT_CHUNK: {
+        BODY(ArtifactChunk, artifact_chunk, ARTIFACT_CHUNK);
+        fill_chunk(&message->artifact_chunk, &artifact_chunk);
+        return pack(&envelope->base, MESSAGE_BYTES_MAX, bytes, size);
+    }
+    default:
+        return -1;
+    }
+}
+
+static int pack_control(const struct message *message, struct packing *packing, void **bytes, size_t *size)
+{
+    Kroo__Wire__Envelope *envelope = &packing->envelope;
+    switch (message->kind) {
+    case MESSAGE_CREATE_EXPERIMENT: {
+        BODY(CreateExperiment, create_experiment, CREATE_EXPERIMENT);
+        fill_create(&message->create_experiment, &create_experiment, packing);
+        return pack(&envelope->base, MESSAGE_BYTES_MAX, bytes, size);
+    }
+    case MESSAGE_STOP_EXPERIMENT: {
+        BODY(StopExperiment, stop_experiment, STOP_EXPERIMENT);
+        SET(&stop_experiment, experiment, &message->stop_experiment);
+        stop_experiment.reason = text(message->stop_experiment.reason);
+        return pack(&envelope->base, MESSAGE_BYTES_MAX, bytes, size);
+    }
+    case MESSAGE_PROMOTE_WEIGHTS: {
+        BODY(PromoteWeights, promote_weights, PROMOTE_WEIGHTS);
+        fill_promote(&message->promote_weights, &promote_weights);
+        return pack(&envelope->base, MESSAGE_BYTES_MAX, bytes, size);
+    }
+    case MESSAGE_CONTROL_DONE: {
+        BODY(ControlDone, control_done, CONTROL_DONE);
+        SET(&control_done, experiment, &message->control_done);
+        control_done.text = text(message->control_done.text);
+        SET(&control_done, existed, &message->control_done);
+        return pack(&envelope->base, MESSAGE_BYTES_MAX, bytes, size);
+    }
+    case MESSAGE_STATUS_REQUEST: {
+        BODY(StatusRequest, status_request, STATUS_REQUEST);
+        return pack(&envelope->base, MESSAGE_BYTES_MAX, bytes, size);
+    }
+    case MESSAGE_STATUS_REPLY: {
+        BODY(StatusReply, status_reply, STATUS_REPLY);
+        status_reply.json = message->status_reply.json;
+        return pack(&envelope->base, MESSAGE_BYTES_MAX, bytes, size);
+    }
+    default:
+        return -1;
+    }
+}
+
+int message_encode(const struct message *message, void **bytes, size_t *size)
+{
+    struct packing packing = {.items = NULL, .pointers = NULL};
+    kroo__wire__envelope__init(&packing.envelope);
+    SET(&packing.envelope, request, message);
+    *bytes = NULL;
+    *size = 0;
+    int result = -1;
+    switch (message->kind) {
+    case MESSAGE_HELLO:
+    case MESSAGE_LEASE_REQUEST:
+    case MESSAGE_RESULTS:
+    case MESSAGE_PROGRESS:
+    case MESSAGE_RELEASE:
+    case MESSAGE_ARTIFACT_REQUEST:
+        result = pack_worker_side(message, &packing, bytes, size);
+        break;
+    case MESSAGE_WELCOME:
+    case MESSAGE_REFUSED:
+    case MESSAGE_LEASE_GRANT:
+    case MESSAGE_NOTHING:
+    case MESSAGE_RESULTS_ACK:
+    case MESSAGE_PROGRESS_ACK:
+    case MESSAGE_RELEASE_ACK:
+    case MESSAGE_ARTIFACT_CHUNK:
+        result = pack_answer(message, &packing, bytes, size);
+        break;
+    default:
+        result = pack_control(message, &packing, bytes, size);
+        break;
+    }
+    free(packing.items);
+    free(packing.pointers);
+    return result;
+}
+
+int message_game_encode(const struct message_game *game, void **bytes, size_t *size)
+{
+    Kroo__Wire__GameResult wire;
+    fill_game(game, &wire);
+    *bytes = NULL;
+    *size = 0;
+    return pack(&wire.base, MESSAGE_BYTES_MAX, bytes, size);
+}
