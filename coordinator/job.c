@@ -1,0 +1,157 @@
+#include "coordinator/job.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <time.h>
+
+struct job *job_create(enum job_kind kind)
+{
+    struct job *job = calloc(1, sizeof *job);
+    if (job) {
+        job->kind = kind;
+        job->bytes = sizeof *job;
+    }
+    return job;
+}
+
+void job_destroy(struct job *job)
+{
+    if (!job)
+        return;
+    switch (job->kind) {
+    case JOB_RESULTS:
+        message_done(&job->results.message);
+        free(job->results.games);
+        free(job->results.outcome);
+        free(job->results.refused);
+        break;
+    case JOB_LEASES_END:
+        free(job->leases_end.ids);
+        break;
+    case JOB_ARTIFACT:
+        free(job->artifact.content);
+        break;
+    case JOB_REPORT:
+        free(job->report.complete);
+        free(job->report.disputed);
+        break;
+    case JOB_PEERS:
+        free(job->peers.peers);
+        break;
+    case JOB_GRANT:
+    case JOB_SESSION:
+    case JOB_SESSION_END:
+    case JOB_EVENT:
+    case JOB_CREATE:
+    case JOB_STOP:
+    case JOB_PROMOTE:
+    case JOB_LOOKUP:
+    case JOB_LOST:
+        break;
+    }
+    free(job);
+}
+
+void job_queue_init(struct job_queue *queue, size_t count_max, size_t bytes_max)
+{
+    *queue = (struct job_queue){.count_max = count_max, .bytes_max = bytes_max};
+    pthread_condattr_t attributes;
+    pthread_condattr_init(&attributes);
+    pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC);
+    pthread_mutex_init(&queue->mutex, NULL);
+    pthread_cond_init(&queue->filled, &attributes);
+    pthread_condattr_destroy(&attributes);
+}
+
+void job_queue_done(struct job_queue *queue)
+{
+    while (queue->first) {
+        struct job *job = queue->first;
+        queue->first = job->next;
+        job_destroy(job);
+    }
+    pthread_cond_destroy(&queue->filled);
+    pthread_mutex_destroy(&queue->mutex);
+}
+
+bool job_queue_put(struct job_queue *queue, struct job *job)
+{
+    pthread_mutex_lock(&queue->mutex);
+    bool full = (queue->count_max && queue->count >= queue->count_max) ||
+                (queue->bytes_max && queue->count && queue->bytes + job->bytes > queue->bytes_max);
+    bool taken = !full && !queue->closed;
+    if (taken) {
+        job->next = NULL;
+        if (queue->last)
+            queue->last->next = job;
+        else
+            queue->first = job;
+        queue->last = job;
+        queue->count++;
+        queue->bytes += job->bytes;
+        pthread_cond_signal(&queue->filled);
+    }
+    pthread_mutex_unlock(&queue->mutex);
+    return taken;
+}
+
+static void wait_filled(struct job_queue *queue, int timeout_ms)
+{
+    struct timespec until;
+    clock_gettime(CLOCK_MONOTONIC, &until);
+    until.tv_sec += timeout_ms / 1000;
+    until.tv_nsec += (long)(timeout_ms % 1000) * 1000000;
+    if (until.tv_nsec >= 1000000000) {
+        until.tv_sec++;
+        until.tv_nsec -= 1000000000;
+    }
+    while (!queue->first && !queue->closed)
+        if (pthread_cond_timedwait(&queue->filled, &queue->mutex, &until) == ETIMEDOUT)
+            return;
+}
+
+struct job *job_queue_take(struct job_queue *queue, size_t bytes_max, int timeout_ms)
+{
+    pthread_mutex_lock(&queue->mutex);
+    wait_filled(queue, timeout_ms);
+    struct job *list = queue->first, *end = NULL;
+    size_t bytes = 0;
+    for (struct job *job = list; job && (!end || bytes + job->bytes <= bytes_max); job = job->next) {
+        bytes += job->bytes;
+        queue->bytes -= job->bytes;
+        queue->count--;
+        end = job;
+    }
+    if (end) {
+        queue->first = end->next;
+        if (!queue->first)
+            queue->last = NULL;
+        end->next = NULL;
+    }
+    pthread_mutex_unlock(&queue->mutex);
+    return list;
+}
+
+void job_queue_close(struct job_queue *queue)
+{
+    pthread_mutex_lock(&queue->mutex);
+    queue->closed = true;
+    pthread_cond_broadcast(&queue->filled);
+    pthread_mutex_unlock(&queue->mutex);
+}
+
+bool job_queue_is_closed(struct job_queue *queue)
+{
+    pthread_mutex_lock(&queue->mutex);
+    bool closed = queue->closed;
+    pthread_mutex_unlock(&queue->mutex);
+    return closed;
+}
+
+size_t job_queue_count(struct job_queue *queue)
+{
+    pthread_mutex_lock(&queue->mutex);
+    size_t count = queue->count;
+    pthread_mutex_unlock(&queue->mutex);
+    return count;
+}

@@ -1,0 +1,166 @@
+/* What travels between the event loop and the writer: jobs, and the bounded queues they wait in. A job
+ * belongs to whoever holds it; a queue holds what it was given until it is taken. Any thread may use a queue.
+ */
+#ifndef KROO_COORDINATOR_JOB_H
+#define KROO_COORDINATOR_JOB_H
+
+#include <pthread.h>
+#include <stdbool.h>
+
+#include "proto/message.h"
+#include "proto/socket.h"
+#include "sql/store.h"
+
+enum job_kind {
+    /* grouped in one transaction */
+    JOB_RESULTS,     /* games to commit, then ResultsAck */
+    JOB_GRANT,       /* a lease row, then LeaseGrant */
+    JOB_LEASES_END,  /* lease rows that ended */
+    JOB_SESSION,     /* a session row, then Welcome */
+    JOB_SESSION_END, /* a session said goodbye */
+    JOB_EVENT,       /* a line of the event log */
+    /* each in a transaction of its own */
+    JOB_CREATE,
+    JOB_STOP,
+    JOB_PROMOTE,
+    JOB_ARTIFACT, /* an artifact's bytes, for the chunks */
+    JOB_LOOKUP,   /* an experiment that is not in memory */
+    /* from the writer, unasked */
+    JOB_REPORT, /* an experiment moved: pairs complete, prefix, decision */
+    JOB_PEERS,  /* the allow-list, and the champion */
+    JOB_LOST,   /* another coordinator leads now, or the schema changed: give up */
+};
+
+struct job_results {
+    struct message message; /* MESSAGE_RESULTS; owns what the rows point at */
+    struct store_game *games;
+    enum store_outcome *outcome;
+    size_t count;
+    struct message_game_answer *refused; /* by the referee, before the database */
+    size_t refused_count;
+};
+
+struct job_grant {
+    struct store_lease lease;
+    uint32_t term_ms;
+};
+
+struct job_leases_end {
+    uint64_t *ids;
+    size_t count;
+    enum store_lease_state state;
+};
+
+struct job_event {
+    char kind[32];
+    uint64_t experiment, session;
+    char text[STORE_TEXT];
+};
+
+struct job_create {
+    struct store_experiment experiment;
+    bool existed;
+};
+
+struct job_stop {
+    uint64_t experiment;
+    char by[STORE_NAME];
+    char reason[STORE_TEXT];
+    bool written;
+};
+
+struct job_promote {
+    char line[STORE_NAME];
+    uint8_t sha256[STORE_HASH];
+    uint64_t experiment;
+    char by[STORE_NAME];
+    char reason[STORE_TEXT];
+    uint64_t epoch;
+};
+
+struct job_artifact {
+    uint8_t sha256[STORE_HASH];
+    uint64_t offset;
+    uint32_t length;
+    void *content;
+    size_t size;
+};
+
+struct job_lookup {
+    uint64_t id;
+    bool found;
+    struct store_experiment experiment;
+};
+
+struct job_report {
+    uint64_t experiment;
+    struct job_pair {
+        uint64_t pair;
+        uint64_t session; /* whose game completed it */
+    } * complete;
+    size_t complete_count;
+    uint64_t *disputed; /* pairs to play again */
+    size_t disputed_count;
+    uint64_t prefix;
+    bool ended; /* decided, stopped or finished: no more leases */
+};
+
+struct job_peers {
+    struct store_peer *peers;
+    size_t count;
+    uint64_t epoch;
+    uint8_t champion[STORE_HASH];
+};
+
+struct job {
+    struct job *next;
+    enum job_kind kind;
+    struct socket_peer peer; /* who waits for the answer; id_size 0: nobody */
+    uint64_t request;
+    uint64_t session;
+    size_t bytes; /* what it weighs in the queue's bound */
+    enum store_error error;
+    char text[STORE_TEXT]; /* why, or what was done */
+    union {
+        struct job_results results;
+        struct job_grant grant;
+        struct job_leases_end leases_end;
+        struct store_session session_row;
+        struct job_event event;
+        struct job_create create;
+        struct job_stop stop;
+        struct job_promote promote;
+        struct job_artifact artifact;
+        struct job_lookup lookup;
+        struct job_report report;
+        struct job_peers peers;
+    };
+};
+
+/* NULL when memory is short. */
+struct job *job_create(enum job_kind kind);
+void job_destroy(struct job *job);
+
+struct job_queue {
+    pthread_mutex_t mutex;
+    pthread_cond_t filled;
+    struct job *first, *last;
+    size_t count, bytes;
+    size_t count_max, bytes_max; /* 0 = not bounded: only for answers, which are bounded by the questions */
+    bool closed;
+};
+
+void job_queue_init(struct job_queue *queue, size_t count_max, size_t bytes_max);
+void job_queue_done(struct job_queue *queue);
+/* Takes the job; false (and the job stays the caller's) when the queue is full or closed. */
+bool job_queue_put(struct job_queue *queue, struct job *job);
+/* Everything queued, up to `bytes_max` bytes but at least one job, as a list in order; NULL after timeout_ms
+ * without any.
+ */
+struct job *job_queue_take(struct job_queue *queue, size_t bytes_max, int timeout_ms);
+/* No more puts; takes go on until it is empty. */
+void job_queue_close(struct job_queue *queue);
+bool job_queue_is_closed(struct job_queue *queue);
+size_t job_queue_count(struct job_queue *queue);
+
+#endif

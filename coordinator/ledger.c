@@ -1,0 +1,163 @@
+#include "coordinator/ledger.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+bool ledger_test(const struct store_experiment *experiment, struct sprt_test *test)
+{
+    if (!experiment->has_sprt)
+        return false;
+    *test = (struct sprt_test){
+        .elo0 = experiment->sprt.elo0,
+        .elo1 = experiment->sprt.elo1,
+        .alpha = experiment->sprt.alpha,
+        .beta = experiment->sprt.beta,
+        .batch = experiment->sprt.batch,
+    };
+    return statistics_model_parse(experiment->sprt.model, &test->model) == 0;
+}
+
+struct ledger *ledger_create(const struct store_experiment *experiment, uint64_t window)
+{
+    struct ledger *ledger = calloc(1, sizeof *ledger);
+    if (!ledger)
+        return NULL;
+    struct sprt_test test;
+    bool tested = ledger_test(experiment, &test);
+    ledger->experiment = *experiment;
+    if (tested == experiment->has_sprt)
+        ledger->tally = tally_create(experiment->planned_pairs, window, tested ? &test : NULL);
+    ledger->ended = experiment->state == STORE_FINISHED || experiment->state == STORE_STOPPED;
+    if (!ledger->tally) {
+        free(ledger);
+        return NULL;
+    }
+    return ledger;
+}
+
+void ledger_destroy(struct ledger *ledger)
+{
+    if (!ledger)
+        return;
+    tally_destroy(ledger->tally);
+    tally_destroy(ledger->draft);
+    free(ledger);
+}
+
+int ledger_draft(struct ledger *ledger)
+{
+    if (ledger->draft)
+        return 0;
+    ledger->draft = tally_clone(ledger->tally);
+    if (!ledger->draft)
+        return -1;
+    ledger->draft_games_stored = ledger->games_stored;
+    ledger->draft_ended = ledger->ended;
+    return 0;
+}
+
+void ledger_keep(struct ledger *ledger)
+{
+    if (!ledger->draft)
+        return;
+    tally_swap(ledger->tally, ledger->draft);
+    ledger->games_stored = ledger->draft_games_stored;
+    ledger->ended = ledger->draft_ended;
+    ledger_discard(ledger);
+}
+
+void ledger_discard(struct ledger *ledger)
+{
+    tally_destroy(ledger->draft);
+    ledger->draft = NULL;
+}
+
+static const struct tally *current(const struct ledger *ledger)
+{
+    return ledger->draft ? ledger->draft : ledger->tally;
+}
+
+struct store_counters ledger_counters(const struct ledger *ledger)
+{
+    const struct tally *tally = current(ledger);
+    const struct tally_totals *totals = tally_totals(tally);
+    const struct sprt_state *sprt = tally_sprt(tally);
+    return (struct store_counters){
+        .games_stored = ledger->draft ? ledger->draft_games_stored : ledger->games_stored,
+        .prefix_pairs = totals->pairs,
+        .ll = totals->counts[PAIR_LL],
+        .ld = totals->counts[PAIR_LD],
+        .dd = totals->counts[PAIR_DD],
+        .wl = totals->counts[PAIR_WL],
+        .dw = totals->counts[PAIR_DW],
+        .ww = totals->counts[PAIR_WW],
+        .wins = totals->wins,
+        .draws = totals->draws,
+        .losses = totals->losses,
+        .llr = sprt ? sprt->llr : 0,
+    };
+}
+
+struct store_verdict ledger_verdict(const struct ledger *ledger, const char *by, const char *reason)
+{
+    const struct tally *tally = current(ledger);
+    const struct tally_totals *totals = tally_totals(tally);
+    const struct sprt_state *sprt = tally_sprt(tally);
+    struct store_verdict verdict = {
+        .experiment = ledger->experiment.id,
+        .counters = ledger_counters(ledger),
+        .has_sprt = sprt != NULL,
+        .lower = sprt ? sprt->lower : 0,
+        .upper = sprt ? sprt->upper : 0,
+        .formula_version = STATISTICS_FORMULA_VERSION,
+    };
+    int64_t counts[STATISTICS_PAIR_COUNTS];
+    for (int i = 0; i < STATISTICS_PAIR_COUNTS; i++)
+        counts[i] = (int64_t)totals->counts[i];
+    struct statistics_sample sample;
+    struct statistics_estimate estimate;
+    if (statistics_sample_set(&sample, counts, STATISTICS_PAIR_COUNTS) == 0) {
+        statistics_estimate(&sample, &estimate);
+        verdict.elo = estimate.elo;
+        verdict.elo_lo = estimate.elo_lo;
+        verdict.elo_hi = estimate.elo_hi;
+        verdict.nelo = estimate.nelo;
+        verdict.los = estimate.los;
+    }
+    snprintf(verdict.verdict, sizeof verdict.verdict, "%s",
+             by ? "aborted" : tally_decision_name(tally_decision(tally)));
+    snprintf(verdict.by, sizeof verdict.by, "%s", by ? by : "");
+    snprintf(verdict.reason, sizeof verdict.reason, "%s", reason ? reason : "");
+    return verdict;
+}
+
+void ledger_book_done(struct ledger_book *book)
+{
+    for (size_t i = 0; i < book->count; i++)
+        ledger_destroy(book->ledgers[i]);
+    free(book->ledgers);
+    *book = (struct ledger_book){0};
+}
+
+struct ledger *ledger_book_find(const struct ledger_book *book, uint64_t experiment)
+{
+    for (size_t i = 0; i < book->count; i++)
+        if (book->ledgers[i]->experiment.id == experiment)
+            return book->ledgers[i];
+    return NULL;
+}
+
+int ledger_book_add(struct ledger_book *book, struct ledger *ledger)
+{
+    if (book->count == book->room) {
+        size_t room = book->room ? 2 * book->room : 16;
+        struct ledger **larger = realloc(book->ledgers, room * sizeof *larger);
+        if (!larger)
+            return -1;
+        book->ledgers = larger;
+        book->room = room;
+    }
+    book->ledgers[book->count++] = ledger;
+    return 0;
+}

@@ -1,0 +1,49 @@
+/* The writer's memory of experiments: each one's specification and tally, and the draft that a transaction
+ * works on. A draft becomes the truth by ledger_keep, after COMMIT, or is thrown away by ledger_discard. No
+ * socket, no database, no clock; one thread. */
+#ifndef KROO_COORDINATOR_LEDGER_H
+#define KROO_COORDINATOR_LEDGER_H
+
+#include "coordinator/tally.h"
+#include "sql/store.h"
+
+struct ledger {
+    struct store_experiment experiment;
+    struct tally *tally;
+    uint64_t games_stored;
+    bool ended; /* a verdict is written: nothing counts any more */
+    /* of the transaction under way; NULL when it has not touched this experiment */
+    struct tally *draft;
+    uint64_t draft_games_stored;
+    bool draft_ended;
+};
+
+/* NULL without memory, or when the experiment's plan cannot be counted (its bounds are checked where it is
+ * made). */
+struct ledger *ledger_create(const struct store_experiment *experiment, uint64_t window);
+void ledger_destroy(struct ledger *ledger);
+
+/* Begins a draft unless there is one. 0, or -1 without memory. */
+int ledger_draft(struct ledger *ledger);
+void ledger_keep(struct ledger *ledger);
+void ledger_discard(struct ledger *ledger);
+
+/* The counters to store: of the draft if there is one. */
+struct store_counters ledger_counters(const struct ledger *ledger);
+/* The verdict row of a decided draft; with `by` (a user's name) the row of an abort. */
+struct store_verdict ledger_verdict(const struct ledger *ledger, const char *by, const char *reason);
+
+/* Ledgers by experiment number. */
+struct ledger_book {
+    struct ledger **ledgers;
+    size_t count, room;
+};
+void ledger_book_done(struct ledger_book *book);
+struct ledger *ledger_book_find(const struct ledger_book *book, uint64_t experiment);
+/* Takes the ledger. 0, or -1 without memory (the ledger stays the caller's). */
+int ledger_book_add(struct ledger_book *book, struct ledger *ledger);
+
+/* The test of an experiment as the tally wants it; false when the experiment has none. */
+bool ledger_test(const struct store_experiment *experiment, struct sprt_test *test);
+
+#endif

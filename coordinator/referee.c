@@ -1,0 +1,147 @@
+#include "coordinator/referee.h"
+
+#include <stdio.h>
+#include <string.h>
+
+int referee_init(struct referee *referee, const struct store_experiment *experiment, char *reason,
+                 size_t reason_size)
+{
+    memset(referee, 0, sizeof *referee);
+    if (rules_parse(experiment->rules, &referee->rules, reason, reason_size) != 0)
+        return -1;
+    referee->game = game_create(&referee->rules, NULL);
+    if (!referee->game) {
+        snprintf(reason, reason_size, "no memory for a game");
+        return -1;
+    }
+    referee->experiment = experiment;
+    referee->setup = (struct play_setup){
+        .rules = &referee->rules,
+        .seed = experiment->seed,
+        .opening_plies = experiment->opening_plies,
+        .noise_ppm = experiment->noise_ppm,
+    };
+    return 0;
+}
+
+void referee_done(struct referee *referee)
+{
+    game_destroy(referee->game);
+    referee->game = NULL;
+}
+
+static int refuse_move(const struct message_game *received, size_t played, enum game_error error,
+                       char *reason, size_t reason_size)
+{
+    const char *what = error == GAME_ERROR_OVER     ? "the game was over"
+                       : error == GAME_ERROR_MEMORY ? "no memory to replay it"
+                       : error == GAME_ERROR_LENGTH ? "the game is too long"
+                                                    : "not a legal move";
+    snprintf(reason, reason_size, "ply %zu, %c: %s", played + 1, received->moves[played], what);
+    return -1;
+}
+
+static int check_players(const struct referee *referee, const struct message_game *received, char *reason,
+                         size_t reason_size)
+{
+    const struct store_experiment *experiment = referee->experiment;
+    if (received->pair >= experiment->planned_pairs || received->leg > 1) {
+        snprintf(reason, reason_size, "the experiment has no such pair or leg");
+        return -1;
+    }
+    if (memcmp(received->weights_a, experiment->a.weights, STORE_HASH) != 0 ||
+        memcmp(received->weights_b, experiment->b.weights, STORE_HASH) != 0) {
+        snprintf(reason, reason_size, "played with other weights than the experiment names");
+        return -1;
+    }
+    if (strcmp(received->engine_build, experiment->a.engine_build) != 0) {
+        snprintf(reason, reason_size, "played by %s, the experiment needs %s", received->engine_build,
+                 experiment->a.engine_build);
+        return -1;
+    }
+    if (experiment->with_scores && received->scores_size != 2 * received->plies) {
+        snprintf(reason, reason_size, "%zu bytes of scores for %zu plies", received->scores_size,
+                 received->plies);
+        return -1;
+    }
+    return 0;
+}
+
+static int check_opening(const struct referee *referee, const struct message_game *received, char *reason,
+                         size_t reason_size)
+{
+    char opening[PLAY_OPENING_MAX + 1];
+    int length = play_opening(&referee->setup, received->pair, opening);
+    if (length < 0) {
+        snprintf(reason, reason_size, "these rules leave no opening of %u plies",
+                 referee->setup.opening_plies);
+        return -1;
+    }
+    if (received->plies < (size_t)length || memcmp(received->moves, opening, (size_t)length) != 0) {
+        snprintf(reason, reason_size, "does not start with the opening %s of its pair", opening);
+        return -1;
+    }
+    return 0;
+}
+
+/* The half points of player a, who is South in leg 0. */
+static uint8_t half_points(enum game_result result, unsigned leg)
+{
+    if (result == GAME_DRAW)
+        return 1;
+    bool south_won = result == GAME_SOUTH_WINS;
+    return (leg == 0) == south_won ? 2 : 0;
+}
+
+static int check_claim(const struct message_game *received, enum game_result result, enum game_reason cause,
+                       char *reason, size_t reason_size)
+{
+    if (strcmp(received->result, game_result_text(result)) == 0 &&
+        strcmp(received->reason, game_reason_text(cause)) == 0)
+        return 0;
+    snprintf(reason, reason_size, "claimed %s by %s, the replay gives %s by %s", received->result,
+             received->reason, game_result_text(result), game_reason_text(cause));
+    return -1;
+}
+
+int referee_judge(struct referee *referee, const struct message_game *received, struct store_game *row,
+                  char *reason, size_t reason_size)
+{
+    if (check_players(referee, received, reason, reason_size) != 0 ||
+        check_opening(referee, received, reason, reason_size) != 0)
+        return -1;
+    struct game *game = referee->game;
+    size_t played = 0;
+    game_reset(game, NULL);
+    enum game_error error = game_play_text(game, received->moves, received->plies, &played);
+    if (error != GAME_OK)
+        return refuse_move(received, played, error, reason, reason_size);
+    if (!game_over(game)) {
+        snprintf(reason, reason_size, "the game is not over after %zu plies", received->plies);
+        return -1;
+    }
+    enum game_result result = game_result(game);
+    enum game_reason cause = game_reason(game);
+    if (check_claim(received, result, cause, reason, reason_size) != 0)
+        return -1;
+    struct position position = game_position(game);
+    *row = (struct store_game){
+        .experiment = received->experiment,
+        .pair = received->pair,
+        .leg = (uint8_t)received->leg,
+        .attempt = received->attempt,
+        .lease = received->lease,
+        .moves = received->moves,
+        .plies = received->plies,
+        .scores = referee->experiment->with_scores ? received->scores : NULL,
+        .scores_size = referee->experiment->with_scores ? received->scores_size : 0,
+        .south = position.stores[SIDE_SOUTH],
+        .north = position.stores[SIDE_NORTH],
+        .a_half_points = half_points(result, received->leg),
+        .nodes = received->nodes,
+        .time_ms = received->time_ms,
+    };
+    snprintf(row->result, sizeof row->result, "%s", game_result_text(result));
+    snprintf(row->reason, sizeof row->reason, "%s", game_reason_text(cause));
+    return 0;
+}

@@ -1,0 +1,32 @@
+/* Promise 1: every counted game was legal. A referee knows one experiment and turns a received game into the
+ * row to store, or refuses it: the opening must be the pair's own, the players' weights and engine build must
+ * be the experiment's, every move must be legal, and the result stored is the one that the replay gives. Pure
+ * but for its buffers; one thread. */
+#ifndef KROO_COORDINATOR_REFEREE_H
+#define KROO_COORDINATOR_REFEREE_H
+
+#include <stddef.h>
+
+#include "engine/play.h"
+#include "proto/message.h"
+#include "sql/store.h"
+
+struct referee {
+    struct rules rules;
+    struct play_setup setup;
+    struct game *game;
+    const struct store_experiment *experiment; /* borrowed */
+};
+
+/* `experiment` must outlive the referee. Returns 0, or -1 with the reason (rules that this program does not
+ * know, no memory). */
+int referee_init(struct referee *referee, const struct store_experiment *experiment, char *reason,
+                 size_t reason_size);
+void referee_done(struct referee *referee);
+
+/* Judges `received`; fills `row`, whose moves and scores point into it. 0: store it; -1: refused, and
+ * `reason` says at which ply and why. */
+int referee_judge(struct referee *referee, const struct message_game *received, struct store_game *row,
+                  char *reason, size_t reason_size);
+
+#endif

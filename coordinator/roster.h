@@ -1,0 +1,41 @@
+/* Who is connected: sessions of workers and of `kroo`, found by number and by connection. A session outlives
+ * its connection: the same process saying HELLO again (same nonce) is the same session. Used by the event
+ * loop alone. */
+#ifndef KROO_COORDINATOR_ROSTER_H
+#define KROO_COORDINATOR_ROSTER_H
+
+#include "proto/message.h"
+#include "proto/socket.h"
+
+enum { ROSTER_SESSIONS_MAX = 65536 };
+
+struct session {
+    uint64_t id; /* the process's nonce, 53 bits: a coordinator that restarts finds its leases by it */
+    struct socket_peer peer;
+    enum message_role role;
+    char name[MESSAGE_NAME_MAX];
+    char engine_build[MESSAGE_NAME_MAX];
+    uint32_t slots, credit;
+    int64_t heard_ms;
+    uint64_t games, duplicates, refused; /* answered so far */
+    bool stored;                         /* its row is committed */
+    struct session *next_by_id, *next_by_peer;
+};
+
+struct roster;
+
+struct roster *roster_create(void);
+void roster_destroy(struct roster *roster);
+size_t roster_count(const struct roster *roster);
+
+struct session *roster_find(const struct roster *roster, uint64_t id);
+struct session *roster_find_peer(const struct roster *roster, const struct socket_peer *peer);
+/* A new session; NULL when the roster is full or memory is short. */
+struct session *roster_add(struct roster *roster, uint64_t id, const struct socket_peer *peer);
+/* The session speaks through another connection from now on. */
+void roster_move(struct roster *roster, struct session *session, const struct socket_peer *peer);
+void roster_remove(struct roster *roster, struct session *session);
+/* Calls `visit` for each session; it may remove the one it is given. */
+void roster_each(struct roster *roster, void (*visit)(void *context, struct session *session), void *context);
+
+#endif

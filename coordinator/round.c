@@ -1,0 +1,392 @@
+#include "coordinator/round.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "engine/weights.h"
+#include "proto/artifact.h"
+
+/* --- reading an experiment into a ledger ------------------------------------------------------------------
+ */
+
+struct loading {
+    struct ledger *ledger;
+    const uint64_t *disputed;
+    size_t disputed_count, disputed_next;
+    enum tally_answer worst;
+    uint64_t worst_pair;
+};
+
+/* A pair can be held only within the window, so holds are set as the rows, which come in key order, reach
+ * them. */
+static void hold_up_to(struct loading *loading, uint64_t pair)
+{
+    while (loading->disputed_next < loading->disputed_count &&
+           loading->disputed[loading->disputed_next] <= pair)
+        tally_hold(loading->ledger->tally, loading->disputed[loading->disputed_next++]);
+}
+
+static void load_standing(void *context, uint64_t pair, unsigned leg, unsigned a_half_points)
+{
+    struct loading *loading = context;
+    hold_up_to(loading, pair);
+    enum tally_answer answer = tally_add(loading->ledger->tally, pair, leg, a_half_points);
+    if (answer < 0 && loading->worst >= 0) {
+        loading->worst = answer;
+        loading->worst_pair = pair;
+    }
+    loading->ledger->games_stored++;
+}
+
+enum store_error round_load(struct round *round, const struct store_experiment *experiment,
+                            char text[STORE_TEXT])
+{
+    struct ledger *ledger = ledger_create(experiment, round->window);
+    uint64_t *disputed = NULL;
+    struct loading loading = {.ledger = ledger};
+    if (!ledger)
+        return STORE_ERROR_MEMORY;
+    enum store_error error =
+        store_disputed_pairs(round->store, experiment->id, &disputed, &loading.disputed_count);
+    loading.disputed = disputed;
+    if (error == STORE_OK)
+        error = store_standings(round->store, experiment->id, load_standing, &loading);
+    if (error != STORE_OK)
+        snprintf(text, STORE_TEXT, "%s", store_reason(round->store));
+    hold_up_to(&loading, UINT64_MAX);
+    free(disputed);
+    if (error == STORE_OK && loading.worst < 0) {
+        snprintf(text, STORE_TEXT, "experiment %llu, pair %llu: %s (is `window` smaller than it was?)",
+                 (unsigned long long)experiment->id, (unsigned long long)loading.worst_pair,
+                 tally_answer_text(loading.worst));
+        error = STORE_ERROR_REFUSED;
+    }
+    if (error == STORE_OK && ledger_book_add(round->book, ledger) != 0)
+        error = STORE_ERROR_MEMORY;
+    if (error != STORE_OK)
+        ledger_destroy(ledger);
+    return error;
+}
+
+/* --- reports
+ * ------------------------------------------------------------------------------------------------ */
+
+static struct job_report *report_of(struct round *round, uint64_t experiment)
+{
+    for (struct job *job = round->reports; job; job = job->next)
+        if (job->report.experiment == experiment)
+            return &job->report;
+    struct job *job = job_create(JOB_REPORT);
+    if (!job)
+        return NULL;
+    job->report.experiment = experiment;
+    job->next = round->reports;
+    round->reports = job;
+    return &job->report;
+}
+
+static void reports_destroy(struct round *round)
+{
+    while (round->reports) {
+        struct job *job = round->reports;
+        round->reports = job->next;
+        job_destroy(job);
+    }
+}
+
+/* Arrays of a report grow in powers of two. */
+static bool full(size_t count)
+{
+    return count == 0 || (count >= 16 && (count & (count - 1)) == 0);
+}
+
+static int report_complete(struct job_report *report, uint64_t pair, uint64_t session)
+{
+    size_t count = report->complete_count;
+    if (full(count)) {
+        struct job_pair *larger = realloc(report->complete, (count ? 2 * count : 16) * sizeof *larger);
+        if (!larger)
+            return -1;
+        report->complete = larger;
+    }
+    report->complete[report->complete_count++] = (struct job_pair){pair, session};
+    return 0;
+}
+
+static int report_disputed(struct job_report *report, uint64_t pair)
+{
+    size_t count = report->disputed_count;
+    if (full(count)) {
+        uint64_t *larger = realloc(report->disputed, (count ? 2 * count : 16) * sizeof *larger);
+        if (!larger)
+            return -1;
+        report->disputed = larger;
+    }
+    report->disputed[report->disputed_count++] = pair;
+    return 0;
+}
+
+/* --- games
+ * ---------------------------------------------------------------------------------------------------- */
+
+static enum store_error count_game(struct round *round, const struct store_game *game,
+                                   enum store_outcome outcome)
+{
+    struct ledger *ledger = ledger_book_find(round->book, game->experiment);
+    struct job_report *report = report_of(round, game->experiment);
+    if (!ledger || !report || ledger_draft(ledger) != 0)
+        return STORE_ERROR_MEMORY;
+    if (outcome == STORE_GAME_INSERTED)
+        ledger->draft_games_stored++;
+    if (ledger->draft_ended)
+        return STORE_OK;
+    if (outcome == STORE_GAME_CONFLICT) {
+        if (tally_hold(ledger->draft, game->pair) == -2)
+            return STORE_ERROR_MEMORY;
+        return report_disputed(report, game->pair) == 0 ? STORE_OK : STORE_ERROR_MEMORY;
+    }
+    if (outcome == STORE_GAME_INSERTED &&
+        tally_add(ledger->draft, game->pair, game->leg, game->a_half_points) < 0)
+        return STORE_ERROR_MEMORY;
+    if (tally_pair_complete(ledger->draft, game->pair) &&
+        report_complete(report, game->pair, game->session) != 0)
+        return STORE_ERROR_MEMORY;
+    return STORE_OK;
+}
+
+static size_t games_of(const struct job *jobs)
+{
+    size_t count = 0;
+    for (const struct job *job = jobs; job; job = job->next)
+        if (job->kind == JOB_RESULTS)
+            count += job->results.count;
+    return count;
+}
+
+static enum store_error put_games(struct round *round, struct job *jobs)
+{
+    size_t count = games_of(jobs), at = 0;
+    if (count == 0)
+        return STORE_OK;
+    struct store_game *games = malloc(count * sizeof *games);
+    enum store_outcome *outcome = malloc(count * sizeof *outcome);
+    enum store_error error = games && outcome ? STORE_OK : STORE_ERROR_MEMORY;
+    for (struct job *job = jobs; job && error == STORE_OK; job = job->next)
+        if (job->kind == JOB_RESULTS && job->results.count) {
+            memcpy(games + at, job->results.games, job->results.count * sizeof *games);
+            at += job->results.count;
+        }
+    if (error == STORE_OK)
+        error = store_games_put(round->store, games, count, outcome);
+    for (size_t i = 0; i < count && error == STORE_OK; i++)
+        error = count_game(round, &games[i], outcome[i]);
+    at = 0;
+    for (struct job *job = jobs; job && error == STORE_OK; job = job->next)
+        if (job->kind == JOB_RESULTS && job->results.count) {
+            memcpy(job->results.outcome, outcome + at, job->results.count * sizeof *outcome);
+            at += job->results.count;
+        }
+    free(games);
+    free(outcome);
+    return error;
+}
+
+/* Counters of what was touched, and the verdict of what is decided. */
+static enum store_error put_counters(struct round *round)
+{
+    enum store_error error = STORE_OK;
+    for (size_t i = 0; i < round->book->count && error == STORE_OK; i++) {
+        struct ledger *ledger = round->book->ledgers[i];
+        if (!ledger->draft)
+            continue;
+        struct store_counters counters = ledger_counters(ledger);
+        error = store_counters_update(round->store, ledger->experiment.id, &counters);
+        if (error == STORE_OK && !ledger->draft_ended && tally_decision(ledger->draft) != TALLY_NONE) {
+            struct store_verdict verdict = ledger_verdict(ledger, NULL, NULL);
+            bool written;
+            error = store_verdict_write(round->store, &verdict, &written);
+            ledger->draft_ended = true;
+        }
+    }
+    return error;
+}
+
+/* --- the rest of a round
+ * ------------------------------------------------------------------------------------------ */
+
+static enum store_error put_row(struct round *round, struct job *job)
+{
+    switch (job->kind) {
+    case JOB_GRANT:
+        return store_lease_insert(round->store, &job->grant.lease, 1);
+    case JOB_LEASES_END:
+        return store_lease_end(round->store, job->leases_end.ids, job->leases_end.count,
+                               job->leases_end.state);
+    case JOB_SESSION:
+        return store_session_insert(round->store, &job->session_row);
+    case JOB_SESSION_END:
+        return store_session_end(round->store, job->session);
+    case JOB_EVENT:
+        return store_event(round->store, job->event.kind, job->event.experiment, job->event.session,
+                           job->event.text);
+    default:
+        return STORE_OK;
+    }
+}
+
+static void finish_reports(struct round *round)
+{
+    for (struct job *job = round->reports; job; job = job->next) {
+        const struct ledger *ledger = ledger_book_find(round->book, job->report.experiment);
+        job->report.prefix = tally_prefix(ledger->tally);
+        job->report.ended = ledger->ended;
+    }
+}
+
+enum store_error round_commit(struct round *round, struct job *jobs)
+{
+    round->reports = NULL;
+    enum store_error error = store_begin(round->store);
+    for (struct job *job = jobs; job && error == STORE_OK; job = job->next)
+        if (job->kind == JOB_SESSION)
+            error = put_row(round, job);
+    if (error == STORE_OK)
+        error = put_games(round, jobs);
+    if (error == STORE_OK)
+        error = put_counters(round);
+    for (struct job *job = jobs; job && error == STORE_OK; job = job->next)
+        if (job->kind != JOB_SESSION)
+            error = put_row(round, job);
+    if (error == STORE_OK)
+        error = store_commit(round->store);
+    bool committed = error == STORE_OK;
+    for (struct job *job = jobs; job; job = job->next) {
+        job->error = error;
+        if (!committed)
+            snprintf(job->text, sizeof job->text, "%s", store_reason(round->store));
+    }
+    for (size_t i = 0; i < round->book->count; i++)
+        if (committed)
+            ledger_keep(round->book->ledgers[i]);
+        else
+            ledger_discard(round->book->ledgers[i]);
+    if (committed) {
+        finish_reports(round);
+        return STORE_OK;
+    }
+    reports_destroy(round);
+    if (error != STORE_ERROR_CONNECTION && store_rollback(round->store) == STORE_ERROR_CONNECTION)
+        error = STORE_ERROR_CONNECTION;
+    return error;
+}
+
+/* --- single jobs
+ * ----------------------------------------------------------------------------------------------------- */
+
+static enum store_error single_create(struct round *round, struct job *job)
+{
+    struct job_create *create = &job->create;
+    enum store_error error = store_experiment_create(round->store, &create->experiment, &create->existed);
+    if (error != STORE_OK)
+        return error;
+    if (create->existed)
+        return store_experiment_get(round->store, create->experiment.id, &create->experiment);
+    char text[STORE_TEXT];
+    snprintf(text, sizeof text, "created by %s", create->experiment.created_by);
+    return store_event(round->store, "experiment-created", create->experiment.id, 0, text);
+}
+
+static enum store_error single_stop(struct round *round, struct job *job)
+{
+    struct ledger *ledger = ledger_book_find(round->book, job->stop.experiment);
+    if (!ledger || ledger->ended) {
+        snprintf(job->text, sizeof job->text, "experiment %llu is not running",
+                 (unsigned long long)job->stop.experiment);
+        job->error = STORE_ERROR_REFUSED;
+        return STORE_ERROR_REFUSED;
+    }
+    if (ledger_draft(ledger) != 0)
+        return STORE_ERROR_MEMORY;
+    struct store_verdict verdict = ledger_verdict(ledger, job->stop.by, job->stop.reason);
+    enum store_error error = store_verdict_write(round->store, &verdict, &job->stop.written);
+    ledger->draft_ended = true;
+    if (error != STORE_OK)
+        return error;
+    char text[STORE_TEXT];
+    snprintf(text, sizeof text, "stopped by %s: %.400s", job->stop.by, job->stop.reason);
+    return store_event(round->store, "experiment-stopped", job->stop.experiment, 0, text);
+}
+
+static enum store_error single_promote(struct round *round, struct job *job)
+{
+    struct job_promote *promote = &job->promote;
+    return store_promote(round->store, promote->line, promote->sha256, promote->experiment, promote->by,
+                         promote->reason, &promote->epoch);
+}
+
+static enum store_error single_lookup(struct round *round, struct job *job)
+{
+    struct job_lookup *lookup = &job->lookup;
+    enum store_error error = store_experiment_get(round->store, lookup->id, &lookup->experiment);
+    lookup->found = error == STORE_OK;
+    return error == STORE_ERROR_REFUSED ? STORE_OK : error;
+}
+
+static enum store_error single_work(struct round *round, struct job *job)
+{
+    switch (job->kind) {
+    case JOB_CREATE:
+        return single_create(round, job);
+    case JOB_STOP:
+        return single_stop(round, job);
+    case JOB_PROMOTE:
+        return single_promote(round, job);
+    case JOB_ARTIFACT:
+        return store_artifact_get(round->store, job->artifact.sha256, &job->artifact.content,
+                                  &job->artifact.size);
+    case JOB_LOOKUP:
+        return single_lookup(round, job);
+    default:
+        return STORE_OK;
+    }
+}
+
+/* What enters memory only once the transaction stands. */
+static enum store_error single_enter(struct round *round, struct job *job)
+{
+    const struct store_experiment *experiment = NULL;
+    if (job->kind == JOB_CREATE)
+        experiment = &job->create.experiment;
+    if (job->kind == JOB_LOOKUP && job->lookup.found)
+        experiment = &job->lookup.experiment;
+    if (!experiment || ledger_book_find(round->book, experiment->id))
+        return STORE_OK;
+    return round_load(round, experiment, job->text);
+}
+
+enum store_error round_single(struct round *round, struct job *job)
+{
+    struct ledger *ledger = NULL;
+    enum store_error error = store_begin(round->store);
+    if (error == STORE_OK)
+        error = single_work(round, job);
+    if (error == STORE_OK)
+        error = store_commit(round->store);
+    if (job->kind == JOB_STOP && (ledger = ledger_book_find(round->book, job->stop.experiment)) != NULL) {
+        if (error == STORE_OK)
+            ledger_keep(ledger);
+        else
+            ledger_discard(ledger);
+    }
+    if (error != STORE_OK) {
+        if (!job->text[0])
+            snprintf(job->text, sizeof job->text, "%s", store_reason(round->store));
+        if (error != STORE_ERROR_CONNECTION && store_rollback(round->store) == STORE_ERROR_CONNECTION)
+            error = STORE_ERROR_CONNECTION;
+    } else {
+        error = single_enter(round, job);
+    }
+    job->error = error;
+    return error;
+}

@@ -1,0 +1,480 @@
+#include "coordinator/server.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "coordinator/server_parts.h"
+#include "engine/build.h"
+#include "engine/mix.h"
+#include "proto/log.h"
+#include "proto/progress.h"
+
+/* --- small things -----------------------------------------------------------------------------------------
+ */
+
+void server_reply(struct server *server, const struct socket_peer *peer, struct message *message)
+{
+    enum socket_error error = router_send(server->router, peer, message);
+    if (error != SOCKET_OK && error != SOCKET_ERROR_GONE)
+        log_line(LOG_LEVEL_WARNING, "send-failed", "kind=%s error=%d: the peer will ask again",
+                 message_kind_name(message->kind), (int)error);
+}
+
+void server_refuse(struct server *server, const struct socket_peer *peer, uint64_t request,
+                   enum message_refusal code, uint32_t retry_ms, const char *format, ...)
+{
+    struct message message = {.request = request, .kind = MESSAGE_REFUSED};
+    message.refused.code = code;
+    message.refused.retry_ms = retry_ms;
+    va_list arguments;
+    va_start(arguments, format);
+    vsnprintf(message.refused.text, sizeof message.refused.text, format, arguments);
+    va_end(arguments);
+    server_reply(server, peer, &message);
+}
+
+uint32_t server_jitter(struct server *server, uint32_t retry_ms)
+{
+    server->jitter = mix(server->jitter, retry_ms);
+    return retry_ms / 2 + mix_below(server->jitter, retry_ms + 1);
+}
+
+bool server_submit(struct server *server, struct job *job)
+{
+    if (job && writer_put(server->writer, job)) {
+        server->outstanding++;
+        return true;
+    }
+    if (job && job->peer.id_size) {
+        server->counters.busy++;
+        server_refuse(server, &job->peer, job->request, MESSAGE_REFUSAL_BUSY,
+                      server_jitter(server, SERVER_RETRY_MS), "the writer's queue is full");
+    }
+    job_destroy(job);
+    return false;
+}
+
+void server_event(struct server *server, const char *kind, uint64_t experiment, uint64_t session,
+                  const char *format, ...)
+{
+    struct job *job = job_create(JOB_EVENT);
+    if (!job)
+        return;
+    job->event.experiment = experiment;
+    job->event.session = session;
+    snprintf(job->event.kind, sizeof job->event.kind, "%s", kind);
+    va_list arguments;
+    va_start(arguments, format);
+    vsnprintf(job->event.text, sizeof job->event.text, format, arguments);
+    va_end(arguments);
+    log_line(LOG_LEVEL_INFO, kind, "experiment=%llu session=%llu %s", (unsigned long long)experiment,
+             (unsigned long long)session, job->event.text);
+    server_submit(server, job);
+}
+
+/* --- experiments
+ * ---------------------------------------------------------------------------------------------- */
+
+struct server_experiment *server_find_experiment(const struct server *server, uint64_t id)
+{
+    for (size_t i = 0; i < server->experiment_count; i++)
+        if (server->experiments[i]->row.id == id)
+            return server->experiments[i];
+    return NULL;
+}
+
+static bool make_room(struct server *server)
+{
+    if (server->experiment_count < server->experiment_room)
+        return true;
+    size_t room = server->experiment_room ? 2 * server->experiment_room : 16;
+    struct server_experiment **larger = realloc(server->experiments, room * sizeof *larger);
+    if (!larger)
+        return false;
+    server->experiments = larger;
+    server->experiment_room = room;
+    return true;
+}
+
+static void open_for_work(struct server *server, struct server_experiment *experiment)
+{
+    const struct store_experiment *row = &experiment->row;
+    experiment->playable = strcmp(row->a.engine_build, engine_build()) == 0;
+    if (!experiment->playable) {
+        log_line(
+            LOG_LEVEL_WARNING, "not-playable",
+            "experiment=%llu needs=\"%s\" here=\"%s\": it waits for a coordinator and workers of that build",
+            (unsigned long long)row->id, row->a.engine_build, engine_build());
+        return;
+    }
+    if (lease_experiment_add(server->leases, row->id, row->planned_pairs, server->options.window,
+                             experiment->prefix) != LEASE_OK ||
+        schedule_add(server->schedule, row->id, row->priority) != 0)
+        log_line(LOG_LEVEL_ERROR, "not-scheduled", "experiment=%llu: too many experiments run",
+                 (unsigned long long)row->id);
+}
+
+struct server_experiment *server_add_experiment(struct server *server, const struct store_experiment *row,
+                                                uint64_t prefix)
+{
+    struct server_experiment *experiment = make_room(server) ? calloc(1, sizeof *experiment) : NULL;
+    char reason[256];
+    if (!experiment)
+        return NULL;
+    experiment->row = *row;
+    experiment->prefix = prefix;
+    experiment->ended = row->state == STORE_FINISHED || row->state == STORE_STOPPED;
+    if (referee_init(&experiment->referee, &experiment->row, reason, sizeof reason) != 0) {
+        log_line(LOG_LEVEL_ERROR, "no-referee", "experiment=%llu reason=\"%s\"", (unsigned long long)row->id,
+                 reason);
+        free(experiment);
+        return NULL;
+    }
+    server->experiments[server->experiment_count++] = experiment;
+    if (row->state == STORE_RUNNING)
+        open_for_work(server, experiment);
+    return experiment;
+}
+
+void server_end_experiment(struct server *server, struct server_experiment *experiment)
+{
+    if (experiment->ended)
+        return;
+    experiment->ended = true;
+    schedule_remove(server->schedule, experiment->row.id);
+    lease_experiment_remove(server->leases, experiment->row.id);
+    log_line(LOG_LEVEL_INFO, "experiment-ended", "experiment=%llu pairs=%llu",
+             (unsigned long long)experiment->row.id, (unsigned long long)experiment->prefix);
+}
+
+/* --- start
+ * ------------------------------------------------------------------------------------------------------ */
+
+static void restore_leases(struct server *server, struct writer_start *start)
+{
+    for (size_t i = 0; i < start->lease_count; i++) {
+        const struct store_lease *row = &start->leases[i];
+        struct lease lease = {
+            .id = row->id,
+            .experiment = row->experiment,
+            .session = row->session,
+            .first = row->first_pair,
+            .count = row->pair_count,
+            .attempt = row->attempt,
+        };
+        enum lease_status status = lease_restore(server->leases, &lease, true, server->now_ms);
+        if (status != LEASE_OK)
+            log_line(LOG_LEVEL_INFO, "lease-not-restored", "lease=%llu reason=\"%s\"",
+                     (unsigned long long)row->id, lease_status_text(status));
+    }
+}
+
+/* Experiments first, then leases, then what is finished beyond the prefix: the order that lease.h asks for.
+ */
+static void restore(struct server *server, struct writer_start *start)
+{
+    for (size_t i = 0; i < start->experiment_count; i++)
+        server_add_experiment(server, &start->experiments[i].experiment, start->experiments[i].prefix);
+    restore_leases(server, start);
+    for (size_t i = 0; i < start->experiment_count; i++)
+        for (size_t j = 0; j < start->experiments[i].complete_count; j++)
+            lease_done(server->leases, start->experiments[i].experiment.id, start->experiments[i].complete[j],
+                       0, server->now_ms, NULL);
+    log_line(LOG_LEVEL_INFO, "resumed", "experiments=%zu leases=%zu", start->experiment_count,
+             start->lease_count);
+}
+
+static bool admit(void *context, const char public_key_z85[KEYS_TEXT])
+{
+    struct server *server = context;
+    bool admitted = allowlist_admits(&server->allowlist, public_key_z85);
+    if (!admitted)
+        log_line(LOG_LEVEL_WARNING, "key-refused",
+                 "key=%s: not listed; `kroo key allow NAME %s --role worker`", public_key_z85,
+                 public_key_z85);
+    return admitted;
+}
+
+static int create_books(struct server *server, uint64_t next_lease, char *reason, size_t reason_size)
+{
+    struct lease_policy policy = lease_policy_default();
+    policy.term_ms = server->options.term_ms;
+    server->roster = roster_create();
+    server->schedule = schedule_create();
+    server->leases = lease_book_create(&policy, next_lease);
+    if (server->roster && server->schedule && server->leases)
+        return 0;
+    snprintf(reason, reason_size, "no memory for the books");
+    return -1;
+}
+
+static int open_server(struct server *server, int wake, atomic_bool *stop, char *reason, size_t reason_size)
+{
+    const struct server_options *options = &server->options;
+    struct writer_start start;
+    server->writer = writer_create(options->conninfo, options->window, options->allow_unsafe, wake, stop,
+                                   &start, reason, reason_size);
+    if (!server->writer)
+        return -1;
+    server->now_ms = server->started_ms = progress_now_ms();
+    int outcome = create_books(server, start.next_lease, reason, reason_size);
+    if (outcome == 0)
+        restore(server, &start);
+    writer_start_done(&start);
+    if (outcome == 0) {
+        server->router = router_create(options->endpoints, options->endpoint_count, options->keys, admit,
+                                       server, reason, reason_size);
+        outcome = server->router ? 0 : -1;
+    }
+    for (size_t i = 0; outcome == 0 && router_endpoint(server->router, i); i++)
+        log_line(LOG_LEVEL_INFO, "listening", "endpoint=%s build=\"%s\"", router_endpoint(server->router, i),
+                 engine_build());
+    return outcome;
+}
+
+static void close_server(struct server *server)
+{
+    router_destroy(server->router);
+    writer_destroy(server->writer, 1000);
+    roster_destroy(server->roster);
+    schedule_destroy(server->schedule);
+    lease_book_destroy(server->leases);
+    allowlist_done(&server->allowlist);
+    for (size_t i = 0; i < server->experiment_count; i++) {
+        referee_done(&server->experiments[i]->referee);
+        free(server->experiments[i]);
+    }
+    free(server->experiments);
+    for (size_t i = 0; i < SERVER_ARTIFACTS_MAX; i++)
+        free(server->artifacts[i].content);
+}
+
+/* --- messages
+ * ------------------------------------------------------------------------------------------------------ */
+
+static void serve_session(struct server *server, struct session *session, struct message *message)
+{
+    switch (message->kind) {
+    case MESSAGE_LEASE_REQUEST:
+        server_lease_request(server, session, message);
+        break;
+    case MESSAGE_RESULTS:
+        server_results(server, session, message);
+        break;
+    case MESSAGE_PROGRESS:
+        server_progress(server, session, message);
+        break;
+    case MESSAGE_RELEASE:
+        server_release(server, session, message);
+        break;
+    case MESSAGE_ARTIFACT_REQUEST:
+        server_artifact_request(server, session, message);
+        break;
+    case MESSAGE_CREATE_EXPERIMENT:
+        server_create(server, session, message);
+        break;
+    case MESSAGE_STOP_EXPERIMENT:
+        server_stop(server, session, message);
+        break;
+    case MESSAGE_PROMOTE_WEIGHTS:
+        server_promote(server, session, message);
+        break;
+    case MESSAGE_STATUS_REQUEST:
+        server_status(server, session, message);
+        break;
+    default:
+        server_refuse(server, &session->peer, message->request, MESSAGE_REFUSAL_MALFORMED, 0,
+                      "%s is not for a coordinator", message_kind_name(message->kind));
+    }
+}
+
+static void serve(struct server *server, const struct socket_peer *peer, struct message *message)
+{
+    if (!allowlist_admits(&server->allowlist, peer->user)) {
+        server->counters.not_allowed++;
+        server_refuse(server, peer, message->request, MESSAGE_REFUSAL_NOT_ALLOWED, 0,
+                      "this key is not allowed (any more)");
+        return;
+    }
+    if (message->kind == MESSAGE_HELLO) {
+        server_hello(server, peer, message);
+        return;
+    }
+    struct session *session = roster_find_peer(server->roster, peer);
+    if (!session || strcmp(session->peer.user, peer->user) != 0) {
+        server->counters.say_hello++;
+        server_refuse(server, peer, message->request, MESSAGE_REFUSAL_SAY_HELLO, 0,
+                      "not known here: say HELLO, then send again what was not acknowledged");
+        return;
+    }
+    session->heard_ms = server->now_ms;
+    serve_session(server, session, message);
+}
+
+static void receive_some(struct server *server)
+{
+    for (int i = 0; i < SERVER_MESSAGES_A_TURN; i++) {
+        struct socket_peer peer;
+        struct message message = {0};
+        char reason[256] = "";
+        enum socket_error error = router_receive(server->router, &peer, &message, reason, sizeof reason);
+        if (error == SOCKET_ERROR_AGAIN || error == SOCKET_ERROR_SYSTEM)
+            return;
+        if (error == SOCKET_OK)
+            serve(server, &peer, &message);
+        else if (allowlist_admits(&server->allowlist, peer.user))
+            server_refuse(server, &peer, 0, MESSAGE_REFUSAL_MALFORMED, 0, "%s", reason);
+        message_done(&message);
+    }
+}
+
+/* --- the clock
+ * -------------------------------------------------------------------------------------------------------- */
+
+static void end_leases(struct server *server, const struct lease *leases, size_t count,
+                       enum store_lease_state state)
+{
+    struct job *job = count ? job_create(JOB_LEASES_END) : NULL;
+    if (!job)
+        return;
+    job->leases_end.ids = malloc(count * sizeof *job->leases_end.ids);
+    for (size_t i = 0; i < count && job->leases_end.ids; i++)
+        job->leases_end.ids[job->leases_end.count++] = leases[i].id;
+    job->leases_end.state = state;
+    server_submit(server, job);
+}
+
+static void expire_leases(struct server *server)
+{
+    struct lease lapsed[64];
+    size_t count;
+    do {
+        count = lease_expire(server->leases, server->now_ms, lapsed, 64);
+        for (size_t i = 0; i < count; i++)
+            log_line(
+                LOG_LEVEL_WARNING, "lease-lapsed",
+                "lease=%llu experiment=%llu first=%llu left=%u session=%llu: no progress; going out again",
+                (unsigned long long)lapsed[i].id, (unsigned long long)lapsed[i].experiment,
+                (unsigned long long)lapsed[i].first, lapsed[i].left, (unsigned long long)lapsed[i].session);
+        server->counters.expired += count;
+        end_leases(server, lapsed, count, STORE_LEASE_EXPIRED);
+    } while (count == 64);
+}
+
+static void end_session(struct server *server, struct session *session)
+{
+    struct lease released[64];
+    size_t count;
+    do {
+        count = lease_session_end(server->leases, session->id, released, 64);
+        end_leases(server, released, count, STORE_LEASE_RELEASED);
+    } while (count == 64);
+    struct job *job = session->stored ? job_create(JOB_SESSION_END) : NULL;
+    if (job) {
+        job->session = session->id;
+        server_submit(server, job);
+    }
+    roster_remove(server->roster, session);
+}
+
+static void forget_if_silent(void *context, struct session *session)
+{
+    struct server *server = context;
+    struct lease_session_view view = {0};
+    lease_session_find(server->leases, session->id, &view);
+    if (view.leases == 0 && server->now_ms - session->heard_ms > SERVER_SESSION_SILENT_MS)
+        end_session(server, session);
+}
+
+static void tick(struct server *server)
+{
+    server->last_tick_ms = server->now_ms;
+    expire_leases(server);
+    roster_each(server->roster, forget_if_silent, server);
+}
+
+void server_release(struct server *server, struct session *session, const struct message *message)
+{
+    const struct message_release *release = &message->release;
+    struct message ack = {.request = message->request, .kind = MESSAGE_RELEASE_ACK};
+    for (size_t i = 0; i < release->lease_count; i++) {
+        struct lease released;
+        if (lease_release(server->leases, release->leases[i], session->id, &released) == LEASE_OK)
+            end_leases(server, &released, 1, STORE_LEASE_RELEASED);
+    }
+    server_reply(server, &session->peer, &ack);
+    if (release->goodbye) {
+        log_line(LOG_LEVEL_INFO, "goodbye", "session=%llu name=%s", (unsigned long long)session->id,
+                 session->name);
+        end_session(server, session);
+    }
+}
+
+/* --- the loop
+ * ----------------------------------------------------------------------------------------------------------
+ */
+
+static void take_answers(struct server *server)
+{
+    for (struct job *job = writer_answers(server->writer), *next; job; job = next) {
+        next = job->next;
+        job->next = NULL;
+        server_take_answer(server, job);
+    }
+}
+
+static bool finished(const struct server *server, int64_t drain_until_ms)
+{
+    return server->lost ||
+           (server->draining && (server->outstanding == 0 || server->now_ms >= drain_until_ms));
+}
+
+static void loop(struct server *server, int wake, atomic_bool *stop, int drain_ms)
+{
+    int64_t drain_until_ms = INT64_MAX;
+    while (!finished(server, drain_until_ms)) {
+        bool woken = false;
+        enum socket_error ready = router_wait(server->router, wake, SERVER_TICK_MS, &woken);
+        server->now_ms = progress_now_ms();
+        if (woken)
+            wake_clear(wake);
+        take_answers(server);
+        if (ready == SOCKET_OK)
+            receive_some(server);
+        if (server->now_ms - server->last_tick_ms >= SERVER_TICK_MS)
+            tick(server);
+        if (atomic_load(stop) && !server->draining) {
+            server->draining = true;
+            drain_until_ms = server->now_ms + drain_ms;
+            log_line(LOG_LEVEL_INFO, "draining", "outstanding=%zu deadline_ms=%d", server->outstanding,
+                     drain_ms);
+        }
+    }
+}
+
+int server_run(const struct server_options *options, int wake, atomic_bool *stop, int drain_ms, char *reason,
+               size_t reason_size)
+{
+    struct server *server = calloc(1, sizeof *server);
+    if (!server) {
+        snprintf(reason, reason_size, "no memory");
+        return -1;
+    }
+    server->options = *options;
+    server->jitter = (uint64_t)progress_now_ms();
+    int outcome = open_server(server, wake, stop, reason, reason_size);
+    if (outcome == 0) {
+        loop(server, wake, stop, drain_ms);
+        if (server->lost) {
+            snprintf(reason, reason_size, "the database is led by another coordinator or not ours any more");
+            outcome = -1;
+        }
+    } else if (atomic_load(stop)) {
+        outcome = 0;
+    }
+    close_server(server);
+    free(server);
+    return outcome;
+}

@@ -1,0 +1,30 @@
+/* The coordinator's event loop: one thread that owns the ROUTER, the leases, the schedule and the roster,
+ * judges every game, and leaves all writing to the writer. Nothing is acknowledged before its job comes back
+ * committed. */
+#ifndef KROO_COORDINATOR_SERVER_H
+#define KROO_COORDINATOR_SERVER_H
+
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "proto/keys.h"
+#include "proto/socket.h"
+
+struct server_options {
+    const char *conninfo;
+    const char *endpoints[SOCKET_ENDPOINTS_MAX];
+    size_t endpoint_count;
+    const struct keys *keys; /* NULL: none */
+    uint64_t window;         /* pairs beyond the prefix that may be out or waiting */
+    uint32_t term_ms, progress_ms;
+    bool allow_unsafe;
+};
+
+/* Runs until *stop is set (and `wake` rung), then drains for at most drain_ms. Returns 0, or -1 with the
+ * reason when it could not start or had to give up. */
+int server_run(const struct server_options *options, int wake, atomic_bool *stop, int drain_ms, char *reason,
+               size_t reason_size);
+
+#endif

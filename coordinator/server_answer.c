@@ -1,0 +1,319 @@
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "coordinator/server_parts.h"
+#include "proto/log.h"
+
+static enum message_refusal refusal_of(enum store_error error)
+{
+    switch (error) {
+    case STORE_ERROR_REFUSED:
+        return MESSAGE_REFUSAL_CONFLICT;
+    case STORE_ERROR_UNIQUE:
+        return MESSAGE_REFUSAL_CONFLICT;
+    default:
+        return MESSAGE_REFUSAL_UNAVAILABLE;
+    }
+}
+
+static void refuse_job(struct server *server, const struct job *job)
+{
+    if (job->peer.id_size)
+        server_refuse(server, &job->peer, job->request, refusal_of(job->error), SERVER_RETRY_MS, "%s",
+                      job->text);
+}
+
+/* --- results
+ * ---------------------------------------------------------------------------------------------------- */
+
+static void list_conflicts(const struct job_results *results, struct message_results_ack *ack)
+{
+    for (size_t i = 0; i < results->count; i++) {
+        const struct store_game *game = &results->games[i];
+        if (results->outcome[i] != STORE_GAME_CONFLICT)
+            continue;
+        struct message_game_answer *answer = &ack->exceptions[ack->exception_count++];
+        *answer = (struct message_game_answer){
+            .experiment = game->experiment,
+            .pair = game->pair,
+            .leg = game->leg,
+            .verdict = MESSAGE_GAME_CONFLICT,
+        };
+        snprintf(answer->text, sizeof answer->text,
+                 "another game is stored for this pair: it is disputed and will be played again");
+    }
+}
+
+static void note_conflicts(struct server *server, const struct job *job)
+{
+    for (size_t i = 0; i < job->results.count; i++)
+        if (job->results.outcome[i] == STORE_GAME_CONFLICT)
+            server_event(server, "dispute", job->results.games[i].experiment, job->session,
+                         "pair %llu leg %u: two contents under one key; the prefix waits",
+                         (unsigned long long)job->results.games[i].pair, job->results.games[i].leg);
+}
+
+static void answer_results(struct server *server, struct job *job)
+{
+    struct job_results *results = &job->results;
+    if (job->error != STORE_OK) {
+        refuse_job(server, job);
+        return;
+    }
+    struct message message = {.request = job->request, .kind = MESSAGE_RESULTS_ACK};
+    struct message_results_ack *ack = &message.results_ack;
+    ack->batch = results->message.results.batch;
+    for (size_t i = 0; i < results->count; i++) {
+        ack->accepted += results->outcome[i] == STORE_GAME_INSERTED;
+        ack->duplicates += results->outcome[i] == STORE_GAME_DUPLICATE;
+    }
+    /* The array of refusals has a place for every game of the batch. */
+    ack->exceptions = results->refused;
+    ack->exception_count = results->refused_count;
+    list_conflicts(results, ack);
+    struct session *session = roster_find(server->roster, job->session);
+    if (session) {
+        session->games += ack->accepted;
+        session->duplicates += ack->duplicates;
+    }
+    note_conflicts(server, job);
+    server_reply(server, &job->peer, &message);
+}
+
+/* --- leases and sessions
+ * ------------------------------------------------------------------------------------------ */
+
+static void copy_spec_player(const struct store_player *from, struct message_player *to)
+{
+    memcpy(to->weights, from->weights, MESSAGE_HASH);
+    to->node_limit = from->limits.nodes;
+    to->depth_limit = from->limits.depth;
+    to->time_ms = from->limits.time_ms;
+    to->hash_kib = from->limits.hash_kib;
+}
+
+static void fill_spec(const struct store_experiment *row, struct message_spec *spec)
+{
+    *spec = (struct message_spec){
+        .experiment = row->id,
+        .kind = row->kind == STORE_MATCH ? MESSAGE_MATCH : MESSAGE_SELFPLAY,
+        .seed = row->seed,
+        .opening_plies = row->opening_plies,
+        .noise_ppm = row->noise_ppm,
+        .with_scores = row->with_scores,
+    };
+    copy_spec_player(&row->a, &spec->a);
+    copy_spec_player(&row->b, &spec->b);
+    snprintf(spec->rules, sizeof spec->rules, "%s", row->rules);
+    snprintf(spec->engine_build, sizeof spec->engine_build, "%s", row->a.engine_build);
+}
+
+static void answer_grant(struct server *server, struct job *job)
+{
+    const struct store_lease *row = &job->grant.lease;
+    struct server_experiment *experiment = server_find_experiment(server, row->experiment);
+    if (job->error != STORE_OK || !experiment || experiment->ended) {
+        lease_release(server->leases, row->id, row->session, NULL);
+        if (job->error == STORE_OK) {
+            job->error = STORE_ERROR_CONNECTION;
+            snprintf(job->text, sizeof job->text, "the experiment ended meanwhile: ask again");
+        }
+        refuse_job(server, job);
+        return;
+    }
+    uint64_t skip[MESSAGE_SKIP_MAX];
+    struct message message = {.request = job->request, .kind = MESSAGE_LEASE_GRANT};
+    struct message_lease_grant *grant = &message.lease_grant;
+    *grant = (struct message_lease_grant){
+        .lease = row->id,
+        .attempt = row->attempt,
+        .first_pair = row->first_pair,
+        .pair_count = row->pair_count,
+        .term_ms = job->grant.term_ms,
+        .skip = skip,
+    };
+    fill_spec(&experiment->row, &grant->spec);
+    for (uint32_t i = 0; i < row->pair_count && grant->skip_count < MESSAGE_SKIP_MAX; i++)
+        if (lease_pair_done(server->leases, row->experiment, row->first_pair + i))
+            skip[grant->skip_count++] = row->first_pair + i;
+    server->counters.grants++;
+    server_reply(server, &job->peer, &message);
+}
+
+static void answer_session(struct server *server, struct job *job)
+{
+    struct session *session = roster_find(server->roster, job->session);
+    if (job->error != STORE_OK) {
+        refuse_job(server, job);
+        return;
+    }
+    if (!session)
+        return;
+    session->stored = true;
+    log_line(LOG_LEVEL_INFO, "worker", "session=%llu name=%s slots=%u peer=%s build=\"%s\"",
+             (unsigned long long)session->id, session->name, session->slots,
+             allowlist_name(&server->allowlist, session->peer.user), session->engine_build);
+    server_welcome(server, session, job->request);
+}
+
+/* --- control
+ * ---------------------------------------------------------------------------------------------------------
+ */
+
+static void control_done(struct server *server, const struct job *job, uint64_t experiment, bool existed,
+                         const char *text)
+{
+    struct message message = {.request = job->request, .kind = MESSAGE_CONTROL_DONE};
+    message.control_done.experiment = experiment;
+    message.control_done.existed = existed;
+    snprintf(message.control_done.text, sizeof message.control_done.text, "%s", text);
+    server_reply(server, &job->peer, &message);
+}
+
+static void answer_create(struct server *server, struct job *job)
+{
+    const struct store_experiment *row = &job->create.experiment;
+    if (job->error != STORE_OK) {
+        refuse_job(server, job);
+        return;
+    }
+    if (!server_find_experiment(server, row->id))
+        server_add_experiment(server, row, 0);
+    control_done(server, job, row->id, job->create.existed,
+                 job->create.existed ? "this experiment was there already" : "created");
+}
+
+static void answer_stop(struct server *server, struct job *job)
+{
+    if (job->error != STORE_OK) {
+        refuse_job(server, job);
+        return;
+    }
+    struct server_experiment *experiment = server_find_experiment(server, job->stop.experiment);
+    if (experiment)
+        server_end_experiment(server, experiment);
+    control_done(server, job, job->stop.experiment, !job->stop.written,
+                 job->stop.written ? "stopped" : "it had a verdict already, which stands");
+}
+
+static void answer_promote(struct server *server, struct job *job)
+{
+    if (job->error != STORE_OK) {
+        refuse_job(server, job);
+        return;
+    }
+    if (strcmp(job->promote.line, "main") == 0 && job->promote.epoch > server->announcement) {
+        server->announcement = job->promote.epoch;
+        memcpy(server->announced, job->promote.sha256, MESSAGE_HASH);
+    }
+    log_line(LOG_LEVEL_INFO, "promoted", "line=%s epoch=%llu by=%s", job->promote.line,
+             (unsigned long long)job->promote.epoch, job->promote.by);
+    control_done(server, job, job->promote.experiment, false, "promoted");
+}
+
+/* --- what enters memory
+ * ------------------------------------------------------------------------------------------------ */
+
+static void answer_artifact(struct server *server, struct job *job)
+{
+    if (job->error != STORE_OK) {
+        server_refuse(server, &job->peer, job->request,
+                      job->error == STORE_ERROR_REFUSED ? MESSAGE_REFUSAL_UNKNOWN
+                                                        : MESSAGE_REFUSAL_UNAVAILABLE,
+                      SERVER_RETRY_MS, "%s", job->text);
+        return;
+    }
+    struct server_artifact *place = server_find_artifact(server, job->artifact.sha256);
+    if (!place) {
+        place = &server->artifacts[0];
+        for (size_t i = 1; i < SERVER_ARTIFACTS_MAX; i++)
+            if (server->artifacts[i].used < place->used)
+                place = &server->artifacts[i];
+        free(place->content);
+        *place = (struct server_artifact){
+            .content = job->artifact.content,
+            .size = job->artifact.size,
+            .used = ++server->artifact_clock,
+        };
+        memcpy(place->sha256, job->artifact.sha256, STORE_HASH);
+        job->artifact.content = NULL;
+    }
+    server_send_chunk(server, &job->peer, job->request, place, job->artifact.offset, job->artifact.length);
+}
+
+static void answer_lookup(struct server *server, struct job *job)
+{
+    if (job->error != STORE_OK)
+        return;
+    if (!job->lookup.found) {
+        server->unknown[server->unknown_next++ % SERVER_UNKNOWN_MAX] = job->lookup.id;
+        return;
+    }
+    if (!server_find_experiment(server, job->lookup.id))
+        server_add_experiment(server, &job->lookup.experiment, 0);
+}
+
+static void answer_report(struct server *server, struct job *job)
+{
+    const struct job_report *report = &job->report;
+    struct server_experiment *experiment = server_find_experiment(server, report->experiment);
+    if (!experiment)
+        return;
+    struct lease finished;
+    struct job *ended = job_create(JOB_LEASES_END);
+    if (ended) {
+        ended->leases_end.ids = malloc((report->complete_count + 1) * sizeof *ended->leases_end.ids);
+        ended->leases_end.state = STORE_LEASE_DONE;
+    }
+    for (size_t i = 0; i < report->complete_count; i++)
+        if (lease_done(server->leases, report->experiment, report->complete[i].pair,
+                       report->complete[i].session, server->now_ms, &finished) &&
+            ended && ended->leases_end.ids)
+            ended->leases_end.ids[ended->leases_end.count++] = finished.id;
+    for (size_t i = 0; i < report->disputed_count; i++)
+        lease_reissue(server->leases, report->experiment, report->disputed[i]);
+    experiment->prefix = report->prefix;
+    lease_experiment_advance(server->leases, report->experiment, report->prefix);
+    if (report->ended)
+        server_end_experiment(server, experiment);
+    if (ended && ended->leases_end.count)
+        server_submit(server, ended);
+    else
+        job_destroy(ended);
+}
+
+static void answer_peers(struct server *server, struct job *job)
+{
+    allowlist_replace(&server->allowlist, job->peers.peers, job->peers.count);
+    job->peers.peers = NULL;
+    if (job->peers.epoch > server->announcement) {
+        server->announcement = job->peers.epoch;
+        memcpy(server->announced, job->peers.champion, MESSAGE_HASH);
+    }
+}
+
+void server_take_answer(struct server *server, struct job *job)
+{
+    static void (*const answers[])(struct server *, struct job *) = {
+        [JOB_RESULTS] = answer_results,
+        [JOB_GRANT] = answer_grant,
+        [JOB_SESSION] = answer_session,
+        [JOB_CREATE] = answer_create,
+        [JOB_STOP] = answer_stop,
+        [JOB_PROMOTE] = answer_promote,
+        [JOB_ARTIFACT] = answer_artifact,
+        [JOB_LOOKUP] = answer_lookup,
+        [JOB_REPORT] = answer_report,
+        [JOB_PEERS] = answer_peers,
+        [JOB_LOST] = NULL,
+    };
+    if (job->kind == JOB_LOST)
+        server->lost = true;
+    else if (answers[job->kind])
+        answers[job->kind](server, job);
+    bool unasked = job->kind == JOB_REPORT || job->kind == JOB_PEERS || job->kind == JOB_LOST;
+    if (!unasked)
+        server->outstanding--;
+    job_destroy(job);
+}

@@ -1,0 +1,104 @@
+/* What the files of the event loop share: server.c (start, loop, clock), server_worker.c (what workers ask),
+ * server_control.c (what `kroo` asks), server_answer.c (what the writer sends back). Internal to them. */
+#ifndef KROO_COORDINATOR_SERVER_PARTS_H
+#define KROO_COORDINATOR_SERVER_PARTS_H
+
+#include "coordinator/allowlist.h"
+#include "coordinator/lease.h"
+#include "coordinator/referee.h"
+#include "coordinator/roster.h"
+#include "coordinator/schedule.h"
+#include "coordinator/server.h"
+#include "coordinator/writer.h"
+
+enum {
+    SERVER_TICK_MS = 250,
+    SERVER_RETRY_MS = 1000,
+    SERVER_SESSION_SILENT_MS = 600000, /* forgotten after this long without a word */
+    SERVER_ARTIFACTS_MAX = 16,         /* kept in memory */
+    SERVER_UNKNOWN_MAX = 256,          /* experiment numbers known not to exist */
+    SERVER_MESSAGES_A_TURN = 256,      /* between looks at the clock and the writer */
+};
+
+/* An experiment in memory. */
+struct server_experiment {
+    struct store_experiment row;
+    struct referee referee;
+    uint64_t prefix;
+    bool ended;    /* no more leases; late results are stored and not counted */
+    bool playable; /* by this engine build */
+};
+
+struct server_artifact {
+    uint8_t sha256[STORE_HASH];
+    void *content;
+    size_t size;
+    uint64_t used; /* the least recently used goes first */
+};
+
+struct server_counters {
+    uint64_t results, refused_games, grants, nothing, expired, say_hello, not_allowed, busy;
+};
+
+struct server {
+    struct server_options options;
+    struct router *router;
+    struct writer *writer;
+    struct roster *roster;
+    struct lease_book *leases;
+    struct schedule *schedule;
+    struct allowlist allowlist;
+    struct server_experiment **experiments;
+    size_t experiment_count, experiment_room;
+    uint64_t unknown[SERVER_UNKNOWN_MAX]; /* ring */
+    size_t unknown_next;
+    struct server_artifact artifacts[SERVER_ARTIFACTS_MAX];
+    uint64_t artifact_clock;
+    uint64_t announcement;
+    uint8_t announced[MESSAGE_HASH];
+    size_t outstanding; /* jobs given to the writer and not back */
+    bool draining, lost;
+    int64_t now_ms, last_tick_ms, started_ms;
+    uint64_t jitter;
+    struct server_counters counters;
+};
+
+/* server.c */
+struct server_experiment *server_find_experiment(const struct server *server, uint64_t id);
+/* Takes the experiment into memory (referee, schedule, leases). NULL without memory or on rules unknown here.
+ */
+struct server_experiment *server_add_experiment(struct server *server, const struct store_experiment *row,
+                                                uint64_t prefix);
+void server_end_experiment(struct server *server, struct server_experiment *experiment);
+void server_reply(struct server *server, const struct socket_peer *peer, struct message *message);
+void server_refuse(struct server *server, const struct socket_peer *peer, uint64_t request,
+                   enum message_refusal code, uint32_t retry_ms, const char *format, ...)
+    __attribute__((format(printf, 6, 7)));
+/* Gives the job to the writer; when its queue is full the job is destroyed, the peer told BUSY, and false
+ * returned. */
+bool server_submit(struct server *server, struct job *job);
+void server_event(struct server *server, const char *kind, uint64_t experiment, uint64_t session,
+                  const char *format, ...) __attribute__((format(printf, 5, 6)));
+uint32_t server_jitter(struct server *server, uint32_t retry_ms);
+
+/* server_worker.c, server_control.c: one message each; results are taken over. */
+void server_hello(struct server *server, const struct socket_peer *peer, const struct message *message);
+void server_welcome(struct server *server, struct session *session, uint64_t request);
+void server_lease_request(struct server *server, struct session *session, const struct message *message);
+void server_results(struct server *server, struct session *session, struct message *message);
+void server_progress(struct server *server, struct session *session, const struct message *message);
+void server_release(struct server *server, struct session *session, const struct message *message);
+void server_artifact_request(struct server *server, struct session *session, const struct message *message);
+void server_send_chunk(struct server *server, const struct socket_peer *peer, uint64_t request,
+                       const struct server_artifact *artifact, uint64_t offset, uint32_t length);
+struct server_artifact *server_find_artifact(struct server *server, const uint8_t sha256[STORE_HASH]);
+
+void server_create(struct server *server, struct session *session, const struct message *message);
+void server_stop(struct server *server, struct session *session, const struct message *message);
+void server_promote(struct server *server, struct session *session, const struct message *message);
+void server_status(struct server *server, struct session *session, const struct message *message);
+
+/* server_answer.c: a job that came back; takes it. */
+void server_take_answer(struct server *server, struct job *job);
+
+#endif

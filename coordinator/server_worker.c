@@ -1,0 +1,392 @@
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "coordinator/server_parts.h"
+#include "engine/build.h"
+#include "proto/log.h"
+
+/* Numbers of sessions stay exact in JSON. */
+#define SESSION_ID_MASK ((UINT64_C(1) << 53) - 1)
+
+/* --- HELLO
+ * --------------------------------------------------------------------------------------------------- */
+
+static bool versions_meet(const struct message_hello *hello)
+{
+    return hello->protocol >= MESSAGE_PROTOCOL_MIN && hello->protocol_min <= MESSAGE_PROTOCOL;
+}
+
+static void fill_welcome(const struct server *server, const struct session *session, struct message *message)
+{
+    struct message_welcome *welcome = &message->welcome;
+    message->kind = MESSAGE_WELCOME;
+    *welcome = (struct message_welcome){
+        .session = session->id,
+        .protocol = MESSAGE_PROTOCOL,
+        .progress_ms = server->options.progress_ms,
+        .term_ms = server->options.term_ms,
+        .announcement = server->announcement,
+    };
+    memcpy(welcome->announced, server->announced, sizeof welcome->announced);
+    snprintf(welcome->engine_build, sizeof welcome->engine_build, "%s", engine_build());
+}
+
+void server_welcome(struct server *server, struct session *session, uint64_t request)
+{
+    struct message message = {.request = request};
+    fill_welcome(server, session, &message);
+    server_reply(server, &session->peer, &message);
+}
+
+/* The session of this process: known already, or new. NULL when it cannot be had; the peer is told. */
+static struct session *session_for(struct server *server, const struct socket_peer *peer,
+                                   const struct message *message)
+{
+    uint64_t id = message->hello.session_nonce & SESSION_ID_MASK;
+    struct session *session = roster_find(server->roster, id);
+    if (session && strcmp(session->peer.user, peer->user) != 0) {
+        server_refuse(server, peer, message->request, MESSAGE_REFUSAL_CONFLICT, 0,
+                      "this session number belongs to another key: start again");
+        return NULL;
+    }
+    struct session *other = roster_find_peer(server->roster, peer);
+    if (other && other != session) {
+        server_refuse(server, peer, message->request, MESSAGE_REFUSAL_CONFLICT, 0,
+                      "this connection has a session already");
+        return NULL;
+    }
+    if (session)
+        roster_move(server->roster, session, peer);
+    else
+        session = roster_add(server->roster, id, peer);
+    if (!session)
+        server_refuse(server, peer, message->request, MESSAGE_REFUSAL_BUSY, server_jitter(server, 10000),
+                      "too many sessions");
+    return session;
+}
+
+static void store_session_row(struct server *server, const struct session *session, uint64_t request)
+{
+    struct job *job = job_create(JOB_SESSION);
+    if (!job)
+        return;
+    job->peer = session->peer;
+    job->request = request;
+    job->session = session->id;
+    job->session_row.id = session->id;
+    job->session_row.slots = session->slots;
+    snprintf(job->session_row.peer, sizeof job->session_row.peer, "%.63s", session->peer.user);
+    snprintf(job->session_row.name, sizeof job->session_row.name, "%s", session->name);
+    snprintf(job->session_row.engine_build, sizeof job->session_row.engine_build, "%s",
+             session->engine_build);
+    server_submit(server, job);
+}
+
+void server_hello(struct server *server, const struct socket_peer *peer, const struct message *message)
+{
+    const struct message_hello *hello = &message->hello;
+    if (!versions_meet(hello)) {
+        server_refuse(server, peer, message->request, MESSAGE_REFUSAL_VERSION, 0,
+                      "protocol %u to %u is spoken here, not %u to %u: install the same release",
+                      MESSAGE_PROTOCOL_MIN, MESSAGE_PROTOCOL, hello->protocol_min, hello->protocol);
+        return;
+    }
+    if (!allowlist_allows_role(&server->allowlist, peer->user, hello->role)) {
+        server->counters.not_allowed++;
+        server_refuse(server, peer, message->request, MESSAGE_REFUSAL_NOT_ALLOWED, 0,
+                      "this key may not be a %s: `kroo key ls` shows its role",
+                      hello->role == MESSAGE_ROLE_WORKER ? "worker" : "user");
+        return;
+    }
+    struct session *session = session_for(server, peer, message);
+    if (!session)
+        return;
+    session->role = hello->role;
+    session->slots = hello->slots;
+    session->credit = hello->credit;
+    session->heard_ms = server->now_ms;
+    snprintf(session->name, sizeof session->name, "%s", hello->name);
+    snprintf(session->engine_build, sizeof session->engine_build, "%s", hello->engine_build);
+    if (session->role == MESSAGE_ROLE_WORKER && !session->stored)
+        store_session_row(server, session, message->request);
+    else
+        server_welcome(server, session, message->request);
+}
+
+/* --- leases
+ * ---------------------------------------------------------------------------------------------------- */
+
+static void nothing(struct server *server, const struct session *session, uint64_t request, uint32_t retry_ms,
+                    const char *because)
+{
+    struct message message = {.request = request, .kind = MESSAGE_NOTHING};
+    message.nothing.retry_ms = server_jitter(server, retry_ms);
+    snprintf(message.nothing.because, sizeof message.nothing.because, "%s", because);
+    server->counters.nothing++;
+    server_reply(server, &session->peer, &message);
+}
+
+static bool is_worker(struct server *server, const struct session *session, const struct message *message)
+{
+    if (session->role == MESSAGE_ROLE_WORKER)
+        return true;
+    server->counters.not_allowed++;
+    server_refuse(server, &session->peer, message->request, MESSAGE_REFUSAL_NOT_ALLOWED, 0,
+                  "%s is for sessions that said HELLO as a worker", message_kind_name(message->kind));
+    return false;
+}
+
+static uint32_t room_for(const struct server *server, const struct session *session, uint32_t pairs)
+{
+    struct lease_session_view view = {0};
+    lease_session_find(server->leases, session->id, &view);
+    uint64_t room = session->credit > view.pairs_out ? session->credit - view.pairs_out : 0;
+    return pairs < room ? pairs : (uint32_t)room;
+}
+
+static void grant(struct server *server, struct session *session, const struct lease *lease, uint64_t request)
+{
+    struct job *job = job_create(JOB_GRANT);
+    if (job) {
+        job->peer = session->peer;
+        job->request = request;
+        job->session = session->id;
+        job->grant.term_ms = server->options.term_ms;
+        job->grant.lease = (struct store_lease){
+            .id = lease->id,
+            .experiment = lease->experiment,
+            .first_pair = lease->first,
+            .pair_count = lease->count,
+            .attempt = lease->attempt,
+            .session = session->id,
+        };
+    }
+    schedule_serve(server->schedule, lease->experiment, lease->count);
+    if (!server_submit(server, job))
+        lease_release(server->leases, lease->id, session->id, NULL);
+}
+
+void server_lease_request(struct server *server, struct session *session, const struct message *message)
+{
+    char reason[MESSAGE_TEXT_MAX];
+    if (!is_worker(server, session, message))
+        return;
+    if (strcmp(session->engine_build, engine_build()) != 0) {
+        snprintf(reason, sizeof reason,
+                 "this cluster plays with %s, this worker is %s: install the same build", engine_build(),
+                 session->engine_build);
+        nothing(server, session, message->request, 30000, reason);
+        return;
+    }
+    if (!writer_is_up(server->writer, reason, sizeof reason)) {
+        nothing(server, session, message->request, 2 * SERVER_RETRY_MS, reason);
+        return;
+    }
+    uint32_t credit = room_for(server, session, message->lease_request.pairs);
+    struct schedule_pick pick = schedule_pick(server->schedule, server->leases, session->id, credit,
+                                              server->draining, server->now_ms);
+    if (pick.outcome != SCHEDULE_PICKED) {
+        nothing(server, session, message->request, pick.retry_ms, pick.because);
+        return;
+    }
+    struct lease lease;
+    enum lease_status status = lease_grant(server->leases, pick.experiment, session->id, credit,
+                                           message->lease_request.pairs_per_minute, server->now_ms, &lease);
+    if (status != LEASE_OK)
+        nothing(server, session, message->request, SERVER_RETRY_MS, lease_status_text(status));
+    else
+        grant(server, session, &lease, message->request);
+}
+
+void server_progress(struct server *server, struct session *session, const struct message *message)
+{
+    const struct message_progress *progress = &message->progress;
+    uint64_t dropped[MESSAGE_LEASES_MAX];
+    struct message ack = {.request = message->request, .kind = MESSAGE_PROGRESS_ACK};
+    if (!is_worker(server, session, message))
+        return;
+    for (size_t i = 0; i < progress->lease_count && i < MESSAGE_LEASES_MAX; i++)
+        if (lease_progress(server->leases, progress->leases[i].lease, session->id, progress->leases[i].plies,
+                           server->now_ms) == LEASE_UNKNOWN)
+            dropped[ack.progress_ack.dropped_count++] = progress->leases[i].lease;
+    ack.progress_ack.dropped = dropped;
+    ack.progress_ack.announcement = server->announcement;
+    memcpy(ack.progress_ack.announced, server->announced, MESSAGE_HASH);
+    server_reply(server, &session->peer, &ack);
+}
+
+/* --- results
+ * ----------------------------------------------------------------------------------------------------- */
+
+static void refuse_game(struct server *server, struct job_results *results, const struct message_game *game,
+                        const char *reason)
+{
+    struct message_game_answer *answer = &results->refused[results->refused_count++];
+    *answer = (struct message_game_answer){
+        .experiment = game->experiment,
+        .pair = game->pair,
+        .leg = game->leg,
+        .verdict = MESSAGE_GAME_REFUSED,
+    };
+    snprintf(answer->text, sizeof answer->text, "%s", reason);
+    server->counters.refused_games++;
+}
+
+static bool is_known_absent(const struct server *server, uint64_t id)
+{
+    for (size_t i = 0; i < SERVER_UNKNOWN_MAX; i++)
+        if (server->unknown[i] == id)
+            return true;
+    return id == 0;
+}
+
+/* Looks up the first experiment of the batch that is not in memory. True when the batch has to wait for it.
+ */
+static bool wait_for_lookup(struct server *server, const struct session *session,
+                            const struct message *message)
+{
+    const struct message_results *results = &message->results;
+    for (size_t i = 0; i < results->game_count; i++) {
+        uint64_t id = results->games[i].experiment;
+        if (server_find_experiment(server, id) || is_known_absent(server, id))
+            continue;
+        struct job *job = job_create(JOB_LOOKUP);
+        if (job) {
+            job->lookup.id = id;
+            server_submit(server, job);
+        }
+        server_refuse(server, &session->peer, message->request, MESSAGE_REFUSAL_BUSY,
+                      server_jitter(server, SERVER_RETRY_MS / 2), "looking up experiment %llu: send again",
+                      (unsigned long long)id);
+        return true;
+    }
+    return false;
+}
+
+/* Judges one game into the job. */
+static void judge(struct server *server, struct session *session, struct job_results *results,
+                  const struct message_game *game)
+{
+    char reason[160];
+    struct server_experiment *experiment = server_find_experiment(server, game->experiment);
+    if (!experiment) {
+        refuse_game(server, results, game, "there is no such experiment");
+        return;
+    }
+    if (!experiment->ended && game->pair >= experiment->prefix + server->options.window) {
+        refuse_game(server, results, game, "far beyond every pair that was leased");
+        return;
+    }
+    struct store_game *row = &results->games[results->count];
+    if (referee_judge(&experiment->referee, game, row, reason, sizeof reason) != 0) {
+        refuse_game(server, results, game, reason);
+        return;
+    }
+    row->session = session->id;
+    results->count++;
+}
+
+static struct job *results_job(const struct session *session, struct message *message)
+{
+    size_t count = message->results.game_count;
+    struct job *job = job_create(JOB_RESULTS);
+    if (!job)
+        return NULL;
+    struct job_results *results = &job->results;
+    results->games = malloc((count + 1) * sizeof *results->games);
+    results->outcome = malloc((count + 1) * sizeof *results->outcome);
+    results->refused = malloc((count + 1) * sizeof *results->refused);
+    if (!results->games || !results->outcome || !results->refused) {
+        job_destroy(job);
+        return NULL;
+    }
+    job->peer = session->peer;
+    job->request = message->request;
+    job->session = session->id;
+    for (size_t i = 0; i < count; i++)
+        job->bytes += message_game_bytes(&message->results.games[i]) + sizeof(struct store_game);
+    results->message = *message;
+    *message = (struct message){0};
+    return job;
+}
+
+void server_results(struct server *server, struct session *session, struct message *message)
+{
+    if (!is_worker(server, session, message) || wait_for_lookup(server, session, message))
+        return;
+    struct job *job = results_job(session, message);
+    if (!job) {
+        server_refuse(server, &session->peer, message->request, MESSAGE_REFUSAL_BUSY,
+                      server_jitter(server, SERVER_RETRY_MS), "no memory: send again");
+        return;
+    }
+    const struct message_results *received = &job->results.message.results;
+    for (size_t i = 0; i < received->game_count; i++)
+        judge(server, session, &job->results, &received->games[i]);
+    server->counters.results++;
+    if (job->results.refused_count) {
+        const struct message_game_answer *first = &job->results.refused[0];
+        session->refused += job->results.refused_count;
+        server_event(server, "game-refused", first->experiment, session->id,
+                     "worker %s, pair %llu leg %u: %s (%zu of %zu games refused)", session->name,
+                     (unsigned long long)first->pair, first->leg, first->text, job->results.refused_count,
+                     received->game_count);
+    }
+    server_submit(server, job);
+}
+
+/* --- artifacts
+ * ------------------------------------------------------------------------------------------------------ */
+
+struct server_artifact *server_find_artifact(struct server *server, const uint8_t sha256[STORE_HASH])
+{
+    for (size_t i = 0; i < SERVER_ARTIFACTS_MAX; i++) {
+        struct server_artifact *artifact = &server->artifacts[i];
+        if (artifact->content && memcmp(artifact->sha256, sha256, STORE_HASH) == 0) {
+            artifact->used = ++server->artifact_clock;
+            return artifact;
+        }
+    }
+    return NULL;
+}
+
+void server_send_chunk(struct server *server, const struct socket_peer *peer, uint64_t request,
+                       const struct server_artifact *artifact, uint64_t offset, uint32_t length)
+{
+    if (offset > artifact->size) {
+        server_refuse(server, peer, request, MESSAGE_REFUSAL_MALFORMED, 0,
+                      "the artifact has %zu bytes, offset %llu is beyond", artifact->size,
+                      (unsigned long long)offset);
+        return;
+    }
+    size_t left = artifact->size - (size_t)offset;
+    if (length == 0 || length > MESSAGE_CHUNK_MAX)
+        length = MESSAGE_CHUNK_MAX;
+    struct message message = {.request = request, .kind = MESSAGE_ARTIFACT_CHUNK};
+    memcpy(message.artifact_chunk.sha256, artifact->sha256, STORE_HASH);
+    message.artifact_chunk.offset = offset;
+    message.artifact_chunk.size = artifact->size;
+    message.artifact_chunk.content = (uint8_t *)artifact->content + offset;
+    message.artifact_chunk.content_size = left < length ? left : length;
+    server_reply(server, peer, &message);
+}
+
+void server_artifact_request(struct server *server, struct session *session, const struct message *message)
+{
+    const struct message_artifact_request *wanted = &message->artifact_request;
+    struct server_artifact *artifact = server_find_artifact(server, wanted->sha256);
+    if (artifact) {
+        server_send_chunk(server, &session->peer, message->request, artifact, wanted->offset, wanted->length);
+        return;
+    }
+    struct job *job = job_create(JOB_ARTIFACT);
+    if (job) {
+        job->peer = session->peer;
+        job->request = message->request;
+        memcpy(job->artifact.sha256, wanted->sha256, STORE_HASH);
+        job->artifact.offset = wanted->offset;
+        job->artifact.length = wanted->length;
+    }
+    server_submit(server, job);
+}
