@@ -284,10 +284,61 @@ enum store_error round_commit(struct round *round, struct job *jobs)
 /* --- single jobs
  * ----------------------------------------------------------------------------------------------------- */
 
+/* The built-in starting weights exist for every rule set: they enter the database when an experiment first
+ * plays with them. */
+static enum store_error put_starting(struct round *round, const struct store_experiment *experiment)
+{
+    struct weights *weights = weights_create_starting(experiment->rules);
+    struct store_weights row = {.kind = "table"};
+    void *bytes = NULL;
+    size_t size;
+    enum store_error error = STORE_ERROR_MEMORY;
+    if (weights && weights_serialize(weights, &bytes, &size) == WEIGHTS_OK) {
+        artifact_hash(bytes, size, row.sha256);
+        snprintf(row.rules, sizeof row.rules, "%s", experiment->rules);
+        bool usual = strcmp(experiment->rules, "site") == 0;
+        snprintf(row.name, sizeof row.name, "starting%s%.50s", usual ? "" : "-",
+                 usual ? "" : experiment->rules);
+        bool wanted = memcmp(row.sha256, experiment->a.weights, STORE_HASH) == 0 ||
+                      memcmp(row.sha256, experiment->b.weights, STORE_HASH) == 0;
+        error = wanted ? store_weights_put(round->store, &row, bytes, size) : STORE_OK;
+    }
+    free(bytes);
+    weights_destroy(weights);
+    return error;
+}
+
+/* Weights that no worker could load must not become an experiment. */
+static enum store_error check_weights(struct round *round, struct job *job, const uint8_t sha256[STORE_HASH])
+{
+    void *content = NULL;
+    size_t size;
+    char hex[ARTIFACT_HEX];
+    enum store_error error = store_artifact_get(round->store, sha256, &content, &size);
+    if (error != STORE_OK)
+        return error;
+    struct weights *weights = NULL;
+    enum weights_error parsed = weights_parse(content, size, job->create.experiment.rules, &weights);
+    free(content);
+    weights_destroy(weights);
+    if (parsed == WEIGHTS_OK)
+        return STORE_OK;
+    artifact_hex(sha256, hex);
+    snprintf(job->text, sizeof job->text, "weights %.12s cannot play %s: %s", hex,
+             job->create.experiment.rules, weights_error_text(parsed));
+    return STORE_ERROR_REFUSED;
+}
+
 static enum store_error single_create(struct round *round, struct job *job)
 {
     struct job_create *create = &job->create;
-    enum store_error error = store_experiment_create(round->store, &create->experiment, &create->existed);
+    enum store_error error = put_starting(round, &create->experiment);
+    if (error == STORE_OK)
+        error = check_weights(round, job, create->experiment.a.weights);
+    if (error == STORE_OK)
+        error = check_weights(round, job, create->experiment.b.weights);
+    if (error == STORE_OK)
+        error = store_experiment_create(round->store, &create->experiment, &create->existed);
     if (error != STORE_OK)
         return error;
     if (create->existed)
