@@ -1,0 +1,59 @@
+#include "engine/cli/options.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "engine/cli/tools.h"
+
+enum { REASON_MAX = 640 };
+
+void options_parse(const struct argp *argp, int argc, char **argv, void *input)
+{
+    argp_err_exit_status = TOOL_USAGE;
+    error_t error = argp_parse(argp, argc, argv, 0, NULL, input);
+    if (error != 0) {
+        fprintf(stderr, "%s: %s\n", argv[0], strerror(error));
+        exit(TOOL_USAGE);
+    }
+}
+
+void options_read_rules(struct argp_state *state, const char *text, struct rules *out)
+{
+    char reason[REASON_MAX];
+    if (rules_parse(text, out, reason, sizeof reason) != 0)
+        argp_error(state, "%s", reason);
+}
+
+void options_read_position(struct argp_state *state, const char *text, struct position *out)
+{
+    char reason[REASON_MAX];
+    if (position_parse(text, out, reason, sizeof reason) != 0)
+        argp_error(state, "position: %s", reason);
+}
+
+int options_read_number(struct argp_state *state, const char *text, const char *what, int lowest, int highest)
+{
+    char *end;
+    errno = 0;
+    long value = strtol(text, &end, 10);
+    if (errno != 0 || end == text || *end != '\0' || value < lowest || value > highest) {
+        argp_error(state, "%s must be a number from %d to %d, not '%s'", what, lowest, highest, text);
+        return lowest;
+    }
+    return (int)value;
+}
+
+struct rules options_default_rules(void)
+{
+    return *rules_preset(0);
+}
+
+int options_finish_output(const char *tool)
+{
+    if (fflush(stdout) == 0 && !ferror(stdout))
+        return TOOL_DONE;
+    fprintf(stderr, "%s: standard output could not be written: %s\n", tool, strerror(errno));
+    return TOOL_REFUSED;
+}
