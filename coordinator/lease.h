@@ -85,14 +85,14 @@ void lease_experiment_close(struct lease_book *book, uint64_t experiment);
 void lease_experiment_reopen(struct lease_book *book, uint64_t experiment);
 /* Forgets it and its leases; their number. */
 size_t lease_experiment_remove(struct lease_book *book, uint64_t experiment);
-/* Pairs that could be leased now; 0 when closed or unknown. An upper bound: late results of lost pairs are
- * found out only when their turn comes. */
+/* Pairs that could be leased now; 0 when closed or unknown. */
 uint64_t lease_experiment_available(const struct lease_book *book, uint64_t experiment);
 
 /* --- after a restart, between lease_experiment_add and the first grant --- */
 /* A row of the table. open: it is held by `session` still and gets a full fresh term from now; otherwise only
- * its attempt number matters, so that its unfinished pairs go out with the next one. In any order, before the
- * lease_done calls for what is stored beyond the prefix. Pairs below the prefix are done. */
+ * its attempt number matters, so that its unfinished pairs go out with the next one. Rows in any order, the
+ * open ones before the lease_done calls for what is stored beyond the prefix (those then end the leases they
+ * complete). Pairs below the prefix are done. STALE: an open row of which nothing is left; close it. */
 enum lease_status lease_restore(struct lease_book *book, const struct lease *row, bool open, int64_t now_ms);
 
 /* --- the life of a lease --- */

@@ -1,0 +1,316 @@
+#include "coordinator/tally.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* A pair beyond the prefix: each leg's score plus one in two bits (0 = not there), and the hold. */
+enum { CELL_LEG_BITS = 2, CELL_LEG_MASK = 3, CELL_HELD = 16, CELLS_FIRST = 64 };
+
+struct tally {
+    uint64_t planned, window;
+    bool tested;
+    struct sprt_test test;
+    struct sprt_state sprt;
+    int64_t batch[STATISTICS_PAIR_BINS]; /* counted, not evaluated yet */
+    uint32_t batch_pairs;
+    struct tally_totals totals;
+    enum tally_decision decision;
+    uint64_t decided_at;
+    uint64_t beyond; /* games in the cells */
+    uint8_t *cells;  /* owned; pair p at p & (capacity - 1), for prefix <= p < prefix + capacity */
+    uint64_t capacity;
+};
+
+const char *tally_decision_name(enum tally_decision decision)
+{
+    static const char *const names[] = {"", "accepted", "rejected", "undecided"};
+    return names[decision];
+}
+
+const char *tally_answer_text(enum tally_answer answer)
+{
+    switch (answer) {
+    case TALLY_ADDED:
+        return "added";
+    case TALLY_COUNTED:
+        return "counted";
+    case TALLY_LATE:
+        return "beyond the deciding pair: kept, not counted";
+    case TALLY_DUPLICATE:
+        return "there already";
+    case TALLY_OUT_OF_RANGE:
+        return "no such pair, leg or score in this experiment";
+    case TALLY_BEYOND:
+        return "too far beyond the pairs that are counted";
+    case TALLY_MEMORY:
+        return "out of memory";
+    }
+    return "";
+}
+
+struct tally *tally_create(uint64_t planned, uint64_t window, const struct sprt_test *test)
+{
+    char reason[SPRT_REASON_MAX];
+    if (planned < 1 || planned > TALLY_PAIRS_MAX || window < 1 || window > TALLY_WINDOW_MAX ||
+        (test && !sprt_validate(test, false, reason)))
+        return NULL;
+    struct tally *tally = calloc(1, sizeof *tally);
+    if (!tally)
+        return NULL;
+    tally->planned = planned;
+    tally->window = window;
+    if (test) {
+        tally->tested = true;
+        tally->test = *test;
+        sprt_init(&tally->sprt, test, STATISTICS_PAIR_BINS);
+    }
+    return tally;
+}
+
+struct tally *tally_clone(const struct tally *tally)
+{
+    struct tally *clone = malloc(sizeof *clone);
+    if (!clone)
+        return NULL;
+    *clone = *tally;
+    if (tally->capacity) {
+        clone->cells = malloc((size_t)tally->capacity);
+        if (!clone->cells) {
+            free(clone);
+            return NULL;
+        }
+        memcpy(clone->cells, tally->cells, (size_t)tally->capacity);
+    }
+    return clone;
+}
+
+void tally_swap(struct tally *one, struct tally *other)
+{
+    struct tally kept = *one;
+    *one = *other;
+    *other = kept;
+}
+
+void tally_destroy(struct tally *tally)
+{
+    if (!tally)
+        return;
+    free(tally->cells);
+    free(tally);
+}
+
+/* Makes the cell of a pair within the window exist. */
+static bool cells_reach(struct tally *tally, uint64_t pair)
+{
+    uint64_t prefix = tally->totals.pairs, capacity = tally->capacity ? tally->capacity : CELLS_FIRST;
+    while (pair - prefix >= capacity)
+        capacity *= 2;
+    if (capacity == tally->capacity)
+        return true;
+    uint8_t *cells = calloc((size_t)capacity, 1);
+    if (!cells)
+        return false;
+    for (uint64_t p = prefix; p < prefix + tally->capacity; p++)
+        cells[p & (capacity - 1)] = tally->cells[p & (tally->capacity - 1)];
+    free(tally->cells);
+    tally->cells = cells;
+    tally->capacity = capacity;
+    return true;
+}
+
+static uint8_t cell_at(const struct tally *tally, uint64_t pair)
+{
+    bool there = pair >= tally->totals.pairs && pair - tally->totals.pairs < tally->capacity;
+    return there ? tally->cells[pair & (tally->capacity - 1)] : 0;
+}
+
+static unsigned cell_leg(uint8_t cell, unsigned leg)
+{
+    return (cell >> leg * CELL_LEG_BITS) & CELL_LEG_MASK;
+}
+
+static bool cell_complete(uint8_t cell)
+{
+    return cell_leg(cell, 0) && cell_leg(cell, 1);
+}
+
+static bool within(const struct tally *tally, uint64_t pair)
+{
+    uint64_t prefix = tally->totals.pairs;
+    return pair >= prefix && pair - prefix < tally->window && pair < tally->planned;
+}
+
+static void evaluate(struct tally *tally, enum statistics_pair class)
+{
+    tally->batch[statistics_pair_bin(class)]++;
+    if (++tally->batch_pairs < tally->test.batch)
+        return;
+    enum sprt_status status = sprt_feed(&tally->sprt, &tally->test, tally->batch);
+    memset(tally->batch, 0, sizeof tally->batch);
+    tally->batch_pairs = 0;
+    if (status != SPRT_OPEN)
+        tally->decision = status == SPRT_ACCEPTED ? TALLY_ACCEPTED : TALLY_REJECTED;
+}
+
+static void count_pair(struct tally *tally, unsigned score0, unsigned score1)
+{
+    enum statistics_pair class = statistics_pair_class(score0, score1);
+    struct tally_totals *totals = &tally->totals;
+    totals->pairs++;
+    totals->counts[class]++;
+    for (unsigned leg = 0; leg < 2; leg++) {
+        unsigned score = leg ? score1 : score0;
+        totals->wins += score == 2;
+        totals->draws += score == 1;
+        totals->losses += score == 0;
+    }
+    if (tally->tested)
+        evaluate(tally, class);
+    if (tally->decision == TALLY_NONE && totals->pairs == tally->planned)
+        tally->decision = TALLY_UNDECIDED;
+    if (tally->decision != TALLY_NONE)
+        tally->decided_at = totals->pairs - 1;
+}
+
+/* Counts every pair that the prefix can take in now. */
+static bool advance(struct tally *tally)
+{
+    bool moved = false;
+    while (tally->decision == TALLY_NONE) {
+        uint64_t pair = tally->totals.pairs;
+        uint8_t cell = cell_at(tally, pair);
+        if (!cell_complete(cell) || (cell & CELL_HELD))
+            break;
+        tally->cells[pair & (tally->capacity - 1)] = 0;
+        tally->beyond -= 2;
+        count_pair(tally, cell_leg(cell, 0) - 1, cell_leg(cell, 1) - 1);
+        moved = true;
+    }
+    return moved;
+}
+
+enum tally_answer tally_add(struct tally *tally, uint64_t pair, unsigned leg, unsigned score)
+{
+    if (pair >= tally->planned || leg > 1 || score > 2)
+        return TALLY_OUT_OF_RANGE;
+    if (tally_has(tally, pair, leg))
+        return TALLY_DUPLICATE;
+    if (!within(tally, pair))
+        return TALLY_BEYOND;
+    if (!cells_reach(tally, pair))
+        return TALLY_MEMORY;
+    tally->cells[pair & (tally->capacity - 1)] |= (uint8_t)((score + 1) << leg * CELL_LEG_BITS);
+    tally->beyond++;
+    if (tally->decision != TALLY_NONE)
+        return TALLY_LATE;
+    return advance(tally) ? TALLY_COUNTED : TALLY_ADDED;
+}
+
+int tally_hold(struct tally *tally, uint64_t pair)
+{
+    if (!within(tally, pair))
+        return -1;
+    if (!cells_reach(tally, pair))
+        return -2;
+    tally->cells[pair & (tally->capacity - 1)] |= CELL_HELD;
+    return 0;
+}
+
+bool tally_settle(struct tally *tally, uint64_t pair, bool keep_results)
+{
+    uint8_t cell = cell_at(tally, pair);
+    if (!(cell & CELL_HELD))
+        return false;
+    if (!keep_results)
+        tally->beyond -= (cell_leg(cell, 0) ? 1u : 0u) + (cell_leg(cell, 1) ? 1u : 0u);
+    tally->cells[pair & (tally->capacity - 1)] = keep_results ? cell & (uint8_t)~CELL_HELD : 0;
+    advance(tally);
+    return true;
+}
+
+bool tally_is_held(const struct tally *tally, uint64_t pair)
+{
+    return cell_at(tally, pair) & CELL_HELD;
+}
+
+bool tally_pair_complete(const struct tally *tally, uint64_t pair)
+{
+    return pair < tally->totals.pairs || cell_complete(cell_at(tally, pair));
+}
+
+bool tally_has(const struct tally *tally, uint64_t pair, unsigned leg)
+{
+    return leg <= 1 && (pair < tally->totals.pairs || cell_leg(cell_at(tally, pair), leg));
+}
+
+const struct tally_totals *tally_totals(const struct tally *tally)
+{
+    return &tally->totals;
+}
+
+const struct sprt_state *tally_sprt(const struct tally *tally)
+{
+    return tally->tested ? &tally->sprt : NULL;
+}
+
+const struct sprt_test *tally_test(const struct tally *tally)
+{
+    return tally->tested ? &tally->test : NULL;
+}
+
+uint64_t tally_planned(const struct tally *tally)
+{
+    return tally->planned;
+}
+
+uint64_t tally_prefix(const struct tally *tally)
+{
+    return tally->totals.pairs;
+}
+
+enum tally_decision tally_decision(const struct tally *tally)
+{
+    return tally->decision;
+}
+
+uint64_t tally_decided_at(const struct tally *tally)
+{
+    return tally->decided_at;
+}
+
+uint64_t tally_beyond(const struct tally *tally)
+{
+    return tally->beyond;
+}
+
+bool tally_waits_for_dispute(const struct tally *tally)
+{
+    return tally->decision == TALLY_NONE && tally_is_held(tally, tally->totals.pairs);
+}
+
+/* Bit for bit: the same pairs in the same order give the same doubles. */
+static bool sprt_equal(const struct tally *one, const struct tally *other)
+{
+    _Static_assert(sizeof(struct sprt_state) == 2 * sizeof(int) + (STATISTICS_PAIR_BINS + 10) * 8, "padding");
+    if (one->tested != other->tested)
+        return false;
+    const struct sprt_test *a = &one->test, *b = &other->test;
+    return a->model == b->model && a->batch == b->batch &&
+           memcmp(&a->elo0, &b->elo0, 4 * sizeof(double)) == 0 &&
+           memcmp(&one->sprt, &other->sprt, sizeof one->sprt) == 0;
+}
+
+bool tally_equal(const struct tally *one, const struct tally *other)
+{
+    if (one->planned != other->planned || one->window != other->window || !sprt_equal(one, other) ||
+        memcmp(one->batch, other->batch, sizeof one->batch) != 0 || one->batch_pairs != other->batch_pairs ||
+        memcmp(&one->totals, &other->totals, sizeof one->totals) != 0 || one->decision != other->decision ||
+        one->decided_at != other->decided_at || one->beyond != other->beyond)
+        return false;
+    uint64_t prefix = one->totals.pairs;
+    uint64_t longest = one->capacity > other->capacity ? one->capacity : other->capacity;
+    for (uint64_t pair = prefix; pair < prefix + longest; pair++)
+        if (cell_at(one, pair) != cell_at(other, pair))
+            return false;
+    return true;
+}
