@@ -138,6 +138,8 @@ unit-$(1): $(filter $(BUILD)/tests/$(1)/%,$(UNIT))
 .PHONY: unit-$(1)
 endef
 $(foreach room,$(ROOMS),$(eval $(call unit_rule,$(room))))
+# test_tools runs the executable of its own build.
+$(BUILD)/tests/engine/test_tools: | $(BUILD)/kroo-engine
 .SECONDARY:
 unit: $(UNIT)
 	@sh tests/run.sh $^
