@@ -1,0 +1,48 @@
+/* `kroo COMMAND [OPTION...]`: the user's command. It reads the database for everything it shows and asks the
+ * coordinator for everything it changes (DESIGN section 6). */
+#include <argp.h>
+#include <locale.h>
+#include <stdio.h>
+
+#include "coordinator/cli/args.h"
+#include "coordinator/cli/calc.h"
+#include "coordinator/cli/commands.h"
+#include "engine/build.h"
+
+static const struct args_command commands[] = {
+    {"up", up_command, "start the private cluster of a folder", true},
+    {"down", down_command, "stop it; the data stay", true},
+    {"selfplay", selfplay_command, "let one set of weights play itself", true},
+    {"match", match_command, "let two players meet, a fixed number of pairs or an SPRT", true},
+    {"ls", ls_command, "list the experiments", true},
+    {"show", show_command, "everything about one experiment: counts, Elo, LLR, verdict", true},
+    {"watch", watch_command, "follow an experiment to its end", true},
+    {"stop", stop_command, "stop an experiment", true},
+    {"weights", weights_command, "list, show, export and promote weights", true},
+    {"games", games_command, "export the games of an experiment", true},
+    {"verify", verify_command, "recompute every counter and replay every stored game", true},
+    {"replay", replay_command, "play a stored game again and compare", true},
+    {"workers", workers_command, "the workers' sessions", true},
+    {"status", status_command, "the coordinator's state at this moment", true},
+    {"events", events_command, "the event log", true},
+    {"key", key_command, "make keys; allow, revoke and list those that may connect", true},
+    {"sql", sql_command, "open psql on the cluster's database", true},
+    {"migrate", migrate_command, "bring the database's schema to this release", true},
+    {"calc", calc_command, "the calculator behind every figure: JSON requests in, answers out", false},
+    {0},
+};
+
+int main(int argc, char **argv)
+{
+    static char version[128];
+    snprintf(version, sizeof version, "kroo, with %s", engine_build());
+    argp_program_version = version;
+    argp_err_exit_status = COMMAND_USAGE;
+    /* Words from the system in the user's language would be half a translation; numbers stay C's. */
+    setlocale(LC_CTYPE, "");
+    static char name[] = "kroo";
+    argv[0] = name;
+    return args_dispatch(commands,
+                         "Oware on a cluster: self-play, learning, and matches that prove what was learned.",
+                         argc, argv);
+}
