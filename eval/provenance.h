@@ -1,0 +1,19 @@
+/* What a fit leaves behind in JSON: the provenance inside the weights file, and the columns of its
+ * training_run row. The provenance holds nothing that differs from one repetition to the next (no clock, no
+ * run number, no thread count), so that a repeated fit makes the same file. Pure; texts are malloc'ed, NULL
+ * when memory is short. */
+#ifndef KROO_EVAL_PROVENANCE_H
+#define KROO_EVAL_PROVENANCE_H
+
+struct train;
+
+/* One JSON object for weights_create_table. */
+char *provenance_text(const struct train *train);
+/* [{"experiment","first_pair","pair_count"}, ...] */
+char *provenance_manifest(const struct train *train);
+/* Filters and every option that the row has no column for. */
+char *provenance_options(const struct train *train);
+/* Losses of each phase step by step, calibration by phase, counts of what was left out, warnings. */
+char *provenance_curve(const struct train *train);
+
+#endif
