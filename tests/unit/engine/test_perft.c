@@ -8,7 +8,11 @@
 
 /* Nodes one tree may have here by bulk counting and move by move: a sanitizer makes each cost twenty times as
  * much. KROO_TEST_DEEP=1 in the environment walks every row (some minutes). */
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+#ifndef __has_feature
+#define __has_feature(name) 0
+#endif
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__) || __has_feature(address_sanitizer) ||     \
+    __has_feature(thread_sanitizer)
 enum { INSTRUMENTED = 1 };
 #else
 enum { INSTRUMENTED = 0 };
