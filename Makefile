@@ -141,8 +141,28 @@ $(foreach room,$(ROOMS),$(eval $(call unit_rule,$(room))))
 # test_tools runs the executable of its own build.
 $(BUILD)/tests/engine/test_tools: | $(BUILD)/kroo-engine
 .SECONDARY:
+unit-programs: $(UNIT)
+.PHONY: unit-programs
 unit: $(UNIT)
 	@sh tests/run.sh $^
+
+# --- what a user runs ------------------------------------------------------------------------------------------
+setup:
+	@deploy/setup-debian.sh
+.PHONY: setup
+
+# Packages first, then a fresh make: what pkg-config knows is read when make starts.
+demo: setup
+	@$(MAKE) --no-print-directory -j$$(nproc) all >build.log 2>&1 || { cat build.log; exit 1; }; rm -f build.log
+	@sh deploy/demo.sh
+
+SYSTEM_TESTS := $(sort $(wildcard tests/system/test_*.sh))
+check: setup
+	@$(MAKE) --no-print-directory -j$$(nproc) all unit-programs
+	@$(MAKE) --no-print-directory run-tests
+run-tests: $(EXECUTABLES) $(UNIT)
+	@KROO_BUILD=$(abspath $(BUILD)) sh tests/run.sh $(UNIT) tests/sql/run.sh $(SYSTEM_TESTS)
+.PHONY: run-tests
 
 clean:
 	rm -rf $(BUILD)

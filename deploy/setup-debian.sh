@@ -1,0 +1,50 @@
+#!/bin/sh
+# Installs what Kroo needs on Debian 12 and nothing that is there already. Quiet; says what it installs.
+#   deploy/setup-debian.sh           to build, run and test
+#   deploy/setup-debian.sh --list    only names what is missing
+# Run as root, or as a user with sudo.
+set -eu
+
+packages='gcc clang make pkg-config clang-format libclang-rt-14-dev
+libzmq3-dev libprotobuf-c-dev protobuf-c-compiler libsodium-dev libjansson-dev
+libpq-dev postgresql-15 postgresql-client-15 postgresql-15-pgtap libtap-parser-sourcehandler-pgtap-perl
+libopenblas-dev liblapacke-dev libcmocka-dev jq procps'
+
+missing=
+for package in $packages; do
+    dpkg-query -W -f='${db:Status-Status}\n' "$package" 2>/dev/null | grep -qx installed || missing="$missing $package"
+done
+if [ "${1:-}" = --list ]; then
+    printf '%s\n' $missing
+    exit 0
+fi
+[ -n "$missing" ] || exit 0
+
+root=
+if [ "$(id -u)" -ne 0 ]; then
+    command -v sudo >/dev/null 2>&1 || {
+        echo "setup: these packages are missing, and installing them needs root or sudo:$missing" >&2
+        exit 1
+    }
+    root=sudo
+fi
+[ -r /etc/debian_version ] || {
+    echo "setup: not a Debian system; install the equivalents of:$missing" >&2
+    exit 1
+}
+echo "setup: installing$missing"
+
+# Debian's package would start a server of its own on port 5432; Kroo has no use for it.
+if ! [ -e /etc/postgresql-common/createcluster.conf ]; then
+    $root mkdir -p /etc/postgresql-common
+    echo 'create_main_cluster = false' | $root tee /etc/postgresql-common/createcluster.conf >/dev/null
+fi
+log=$(mktemp)
+trap 'rm -f "$log"' EXIT
+if ! { $root env DEBIAN_FRONTEND=noninteractive apt-get update -qq &&
+    $root env DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends \
+        -o Dpkg::Options::=--force-confold $missing; } >"$log" 2>&1 </dev/null; then
+    tail -n 20 "$log" >&2
+    echo "setup: apt-get failed" >&2
+    exit 1
+fi
