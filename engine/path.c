@@ -65,6 +65,7 @@ void path_start(struct path *path, const struct game *game)
         path_set_key(frame);
         path->top = (uint32_t)i;
         path->side = (side + (unsigned)(history.count - 1 - i)) & 1;
+        path_sum(path);
         path_enter(path);
     }
 }

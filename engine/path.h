@@ -96,8 +96,8 @@ static inline unsigned path_count(struct path *path)
     return count;
 }
 
-/* Makes the top (key and occurrences set) one that later boards can repeat; path_leave undoes it. */
-static inline void path_enter(struct path *path)
+/* Sums the history up to the top, whose key and occurrences are set; a context is asked for after this. */
+static inline void path_sum(struct path *path)
 {
     struct path_frame *top = path_top(path);
     bool first = top->since == path->top;
@@ -105,7 +105,12 @@ static inline void path_enter(struct path *path)
     bool doubled = path->rules->repetitions >= 3 && top->occurrences + 1 >= path->rules->repetitions;
     top->all = (first ? 0 : top[-1].all) + own;
     top->doubled = (first ? 0 : top[-1].doubled) + (doubled ? own : 0);
-    ++*path_filter(path, top);
+}
+
+/* Makes the top one that later boards can repeat; path_leave undoes it. */
+static inline void path_enter(struct path *path)
+{
+    ++*path_filter(path, path_top(path));
 }
 
 static inline void path_leave(struct path *path)

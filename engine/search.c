@@ -475,6 +475,7 @@ BOARD_INLINE struct outcome tree_as(struct search *search, int depth, int32_t al
     }
     if (path_quiet(path) < PATH_CYCLE || search->rules->repetitions == 0)
         path_set_key(top);
+    path_sum(path);
     struct probe probe;
     if (probe_table(search, depth, alpha, beta, &probe, &outcome) && beta - alpha == 1)
         return outcome;
