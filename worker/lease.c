@@ -1,0 +1,131 @@
+#include "worker/lease.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static int check_player(const struct message_player *player, const char *which, char *reason,
+                        size_t reason_size)
+{
+    if (player->node_limit == 0 && player->depth_limit == 0 && player->time_ms == 0) {
+        snprintf(reason, reason_size, "player %s has no limit", which);
+        return -1;
+    }
+    if (player->depth_limit > SEARCH_DEPTH_MAX) {
+        snprintf(reason, reason_size, "player %s: depth %u is beyond %d", which, player->depth_limit,
+                 SEARCH_DEPTH_MAX);
+        return -1;
+    }
+    if (player->hash_kib > LEASE_HASH_KIB_MAX) {
+        snprintf(reason, reason_size, "player %s: a transposition table of %u KiB is beyond %d", which,
+                 player->hash_kib, LEASE_HASH_KIB_MAX);
+        return -1;
+    }
+    return 0;
+}
+
+static struct play_side side_of(const struct message_player *player)
+{
+    return (struct play_side){
+        .limits = {.nodes = player->node_limit,
+                   .depth = (int)player->depth_limit,
+                   .time_ms = player->time_ms},
+        .hash_kib = player->hash_kib != 0 ? player->hash_kib : SEARCH_HASH_KIB,
+    };
+}
+
+static int check_grant(const struct message_lease_grant *grant, const char *engine_build, struct rules *rules,
+                       char *reason, size_t reason_size)
+{
+    const struct message_spec *spec = &grant->spec;
+    if (spec->engine_build[0] != '\0' && strcmp(spec->engine_build, engine_build) != 0) {
+        snprintf(reason, reason_size,
+                 "experiment %" PRIu64 " asks for engine build `%s`, this worker has `%s`", spec->experiment,
+                 spec->engine_build, engine_build);
+        return -1;
+    }
+    if (grant->pair_count == 0 || grant->pair_count > LEASE_PAIRS_MAX) {
+        snprintf(reason, reason_size, "a lease of %u pairs", grant->pair_count);
+        return -1;
+    }
+    if (spec->opening_plies > PLAY_OPENING_MAX || spec->noise_ppm > PLAY_NOISE_UNIT) {
+        snprintf(reason, reason_size, "opening of %u plies or noise of %u ppm is out of bounds",
+                 spec->opening_plies, spec->noise_ppm);
+        return -1;
+    }
+    if (rules_parse(spec->rules, rules, reason, reason_size) != 0)
+        return -1;
+    if (check_player(&spec->a, "a", reason, reason_size) != 0)
+        return -1;
+    return check_player(&spec->b, "b", reason, reason_size);
+}
+
+struct lease *lease_create(const struct message_lease_grant *grant, const char *engine_build, char *reason,
+                           size_t reason_size)
+{
+    struct rules rules;
+    if (check_grant(grant, engine_build, &rules, reason, reason_size) != 0)
+        return NULL;
+    struct lease *lease = calloc(1, sizeof *lease);
+    struct lease_pair *pairs = calloc(grant->pair_count, sizeof *pairs);
+    if (lease == NULL || pairs == NULL) {
+        free(lease);
+        free(pairs);
+        snprintf(reason, reason_size, "not enough memory for a lease of %u pairs", grant->pair_count);
+        return NULL;
+    }
+    lease->id = grant->lease;
+    lease->attempt = grant->attempt;
+    lease->first_pair = grant->first_pair;
+    lease->pair_count = lease->left = grant->pair_count;
+    lease->spec = grant->spec;
+    lease->rules = rules;
+    lease->setup = (struct play_setup){.rules = &lease->rules,
+                                       .seed = grant->spec.seed,
+                                       .opening_plies = grant->spec.opening_plies,
+                                       .noise_ppm = grant->spec.noise_ppm};
+    lease->sides[0] = side_of(&grant->spec.a);
+    lease->sides[1] = side_of(&grant->spec.b);
+    lease->pairs = pairs;
+    for (size_t i = 0; i < grant->skip_count; i++) {
+        uint64_t index = grant->skip[i] - grant->first_pair; /* wraps below first_pair: out of range */
+        if (index < grant->pair_count && !pairs[index].skipped) {
+            pairs[index].skipped = true;
+            lease->left--;
+        }
+    }
+    return lease;
+}
+
+void lease_destroy(struct lease *lease)
+{
+    if (lease == NULL)
+        return;
+    for (uint32_t index = 0; index < lease->pair_count; index++)
+        lease_forget_pair(lease, index);
+    free(lease->pairs);
+    free(lease);
+}
+
+bool lease_finish(struct lease *lease, uint32_t index, unsigned leg, struct message_game *game)
+{
+    struct lease_pair *pair = &lease->pairs[index];
+    pair->legs[leg] = game;
+    if (pair->legs[0] == NULL || pair->legs[1] == NULL)
+        return false;
+    lease->left--;
+    lease->done++;
+    return true;
+}
+
+void lease_forget_pair(struct lease *lease, uint32_t index)
+{
+    for (int leg = 0; leg < 2; leg++) {
+        struct message_game *game = lease->pairs[index].legs[leg];
+        if (game != NULL)
+            message_game_done(game);
+        free(game);
+        lease->pairs[index].legs[leg] = NULL;
+    }
+}

@@ -1,0 +1,62 @@
+/* A lease as its worker holds it: which pairs, by whom they are played, what is finished. Made and changed by
+ * the main thread; play threads read the setup and sides, and write `plies`. A lease is destroyed only when
+ * none of its games is queued, played or on its way back (`open` is 0). */
+#ifndef KROO_WORKER_LEASE_H
+#define KROO_WORKER_LEASE_H
+
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "engine/play.h"
+#include "proto/message.h"
+
+enum {
+    LEASE_PAIRS_MAX = 65536,         /* a larger grant is given back */
+    LEASE_HASH_KIB_MAX = 512 * 1024, /* a larger transposition table is refused */
+};
+
+enum lease_state {
+    LEASE_WAITING, /* for its weights */
+    LEASE_PLAYING, /* its games are queued or played */
+    LEASE_OVER,    /* finished, dropped or abandoned; goes when `open` is 0 */
+};
+
+struct lease_pair {
+    struct message_game *legs[2]; /* finished, owned; NULL before */
+    bool skipped;                 /* committed already, or taken back: never played here */
+};
+
+struct lease {
+    uint64_t id;
+    uint32_t attempt;
+    uint64_t first_pair;
+    uint32_t pair_count;
+    enum lease_state state;
+    struct message_spec spec;
+    struct rules rules;
+    struct play_setup setup; /* its rules point at the field above */
+    struct play_side sides[2];
+    struct lease_pair *pairs;
+    uint32_t left; /* pairs to finish */
+    uint32_t done; /* pairs finished here */
+    uint32_t open; /* games queued, played or on their way back */
+    uint64_t plies_told;
+    unsigned fetches;           /* times its weights were asked for */
+    atomic_bool stop;           /* its games are abandoned */
+    atomic_uint_fast64_t plies; /* of finished games */
+};
+
+/* A lease for a grant, checked: the rules are known, each side has a limit, nothing is out of bounds, and the
+ * experiment asks for this engine build or for none. NULL with the reason. Its sides have no weights yet. */
+struct lease *lease_create(const struct message_lease_grant *grant, const char *engine_build, char *reason,
+                           size_t reason_size);
+void lease_destroy(struct lease *lease);
+
+/* Takes a finished game (malloc'ed, with what it holds). True when its pair is now complete: both games are
+ * in lease->pairs[index].legs until lease_forget_pair. */
+bool lease_finish(struct lease *lease, uint32_t index, unsigned leg, struct message_game *game);
+void lease_forget_pair(struct lease *lease, uint32_t index);
+
+#endif

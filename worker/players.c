@@ -1,0 +1,156 @@
+#include "worker/players.h"
+
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "engine/build.h"
+#include "engine/bytes.h"
+#include "proto/socket.h"
+
+enum { RING_AT = 32 }; /* outcomes that wait before the main thread is woken early */
+
+struct slot {
+    pthread_t thread;
+    struct players *players;
+    struct play_seats *seats;
+    _Atomic(struct lease *) lease; /* being played */
+    atomic_uint ply;
+};
+
+struct players {
+    struct queue *tasks, *outcomes;
+    int wake_fd;
+    unsigned count; /* threads started */
+    struct slot *slots;
+};
+
+/* The record as a message: takes the moves, writes the scores little-endian. NULL when memory is short. */
+static struct message_game *game_create_message(const struct task *task, struct play_record *record)
+{
+    const struct lease *lease = task->lease;
+    struct message_game *game = calloc(1, sizeof *game);
+    uint8_t *scores = lease->spec.with_scores && record->plies > 0 ? malloc(2 * record->plies) : NULL;
+    if (game == NULL || (lease->spec.with_scores && record->plies > 0 && scores == NULL)) {
+        free(game);
+        free(scores);
+        return NULL;
+    }
+    for (size_t ply = 0; scores != NULL && ply < record->plies; ply++)
+        bytes_put_u16(scores + 2 * ply, (uint16_t)record->scores[ply]);
+    *game = (struct message_game){
+        .experiment = lease->spec.experiment,
+        .pair = lease->first_pair + task->index,
+        .leg = task->leg,
+        .lease = lease->id,
+        .attempt = lease->attempt,
+        .moves = record->moves,
+        .plies = record->plies,
+        .scores = scores,
+        .scores_size = scores != NULL ? 2 * record->plies : 0,
+        .nodes = record->nodes,
+        .time_ms = record->time_ms < UINT32_MAX ? (uint32_t)record->time_ms : UINT32_MAX,
+    };
+    record->moves = NULL;
+    snprintf(game->result, sizeof game->result, "%s", game_result_text(record->result));
+    snprintf(game->reason, sizeof game->reason, "%s", game_reason_text(record->reason));
+    snprintf(game->engine_build, sizeof game->engine_build, "%s", engine_build());
+    /* The cache verified that the loaded bytes hash to these names. */
+    memcpy(game->weights_a, lease->spec.a.weights, MESSAGE_HASH);
+    memcpy(game->weights_b, lease->spec.b.weights, MESSAGE_HASH);
+    return game;
+}
+
+static struct outcome play(struct slot *slot, const struct task *task)
+{
+    struct lease *lease = task->lease;
+    struct outcome outcome = {.task = *task, .status = PLAY_STOPPED};
+    if (atomic_load(&lease->stop))
+        return outcome;
+    struct play_record record = {0};
+    atomic_store(&slot->ply, 0);
+    atomic_store(&slot->lease, lease);
+    outcome.status = play_game(slot->seats, &lease->setup, &lease->sides[0], &lease->sides[1],
+                               lease->first_pair + task->index, task->leg, &lease->stop, &slot->ply, &record);
+    if (outcome.status == PLAY_DONE) {
+        atomic_fetch_add(&lease->plies, record.plies);
+        outcome.game = game_create_message(task, &record);
+        outcome.status = outcome.game != NULL ? PLAY_DONE : PLAY_MEMORY;
+        play_record_done(&record);
+    }
+    atomic_store(&slot->lease, NULL);
+    return outcome;
+}
+
+static void *play_thread(void *context)
+{
+    struct slot *slot = context;
+    struct players *players = slot->players;
+    struct task task;
+    while (queue_pop(players->tasks, &task) == QUEUE_OK) {
+        struct outcome outcome = play(slot, &task);
+        if (queue_push(players->outcomes, &outcome) != QUEUE_OK) {
+            outcome_done(&outcome);
+            break;
+        }
+        if (queue_count(players->outcomes) >= RING_AT || queue_count(players->tasks) == 0)
+            wake_ring(players->wake_fd);
+    }
+    return NULL;
+}
+
+struct players *players_create(unsigned slots, struct queue *tasks, struct queue *outcomes, int wake_fd)
+{
+    struct players *players = calloc(1, sizeof *players);
+    if (players == NULL || (players->slots = calloc(slots, sizeof *players->slots)) == NULL) {
+        free(players);
+        return NULL;
+    }
+    players->tasks = tasks;
+    players->outcomes = outcomes;
+    players->wake_fd = wake_fd;
+    for (unsigned i = 0; i < slots; i++) {
+        struct slot *slot = &players->slots[i];
+        slot->players = players;
+        slot->seats = play_seats_create();
+        if (slot->seats == NULL || pthread_create(&slot->thread, NULL, play_thread, slot) != 0) {
+            play_seats_destroy(slot->seats);
+            queue_close(tasks);
+            queue_close(outcomes);
+            players_destroy(players);
+            return NULL;
+        }
+        players->count++;
+    }
+    return players;
+}
+
+void players_destroy(struct players *players)
+{
+    if (players == NULL)
+        return;
+    for (unsigned i = 0; i < players->count; i++) {
+        pthread_join(players->slots[i].thread, NULL);
+        play_seats_destroy(players->slots[i].seats);
+    }
+    free(players->slots);
+    free(players);
+}
+
+uint64_t players_plies(struct players *players, struct lease *lease)
+{
+    uint64_t plies = atomic_load(&lease->plies);
+    for (unsigned i = 0; i < players->count; i++)
+        if (atomic_load(&players->slots[i].lease) == lease)
+            plies += atomic_load(&players->slots[i].ply);
+    return plies;
+}
+
+void outcome_done(struct outcome *outcome)
+{
+    if (outcome->game != NULL)
+        message_game_done(outcome->game);
+    free(outcome->game);
+    outcome->game = NULL;
+}

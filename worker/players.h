@@ -1,0 +1,40 @@
+/* The play threads: each takes a game from the queue, plays it with the in-process engine and puts the
+ * outcome into the other queue. Every task taken gives exactly one outcome. Made and ended by the main
+ * thread. */
+#ifndef KROO_WORKER_PLAYERS_H
+#define KROO_WORKER_PLAYERS_H
+
+#include <stdint.h>
+
+#include "worker/lease.h"
+#include "worker/queue.h"
+
+enum { PLAYERS_MAX = 1024 };
+
+struct task {
+    struct lease *lease;
+    uint32_t index; /* pair number minus lease->first_pair */
+    unsigned leg;
+};
+
+struct outcome {
+    struct task task;
+    enum play_status status;
+    struct message_game *game; /* PLAY_DONE: malloc'ed, the taker's */
+};
+
+struct players;
+
+/* Starts `slots` threads; `wake_fd` is rung when outcomes wait in number or the tasks run out. NULL when a
+ * thread or its memory cannot be had. */
+struct players *players_create(unsigned slots, struct queue *tasks, struct queue *outcomes, int wake_fd);
+/* Both queues are closed and every lease's stop is set: joins the threads. */
+void players_destroy(struct players *players);
+
+/* Plies made so far under a lease, the games being played included: grows only as the threads really play. It
+ * may once miss or twice count a game that ends at this moment; the caller keeps the largest. */
+uint64_t players_plies(struct players *players, struct lease *lease);
+
+void outcome_done(struct outcome *outcome);
+
+#endif

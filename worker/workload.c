@@ -1,0 +1,363 @@
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "engine/build.h"
+#include "worker/inside.h"
+
+static const char *status_text(enum play_status status)
+{
+    switch (status) {
+    case PLAY_DONE:
+        return "done";
+    case PLAY_STOPPED:
+        return "stopped";
+    case PLAY_TOO_LONG:
+        return "the game is longer than any game may be";
+    case PLAY_MEMORY:
+        return "not enough memory";
+    case PLAY_NO_OPENING:
+        return "no opening leaves the game unfinished";
+    }
+    return "unknown";
+}
+
+void workload_release(struct worker *worker, uint64_t lease)
+{
+    if (worker->release_count < MESSAGE_LEASES_MAX)
+        worker->releases[worker->release_count++] = lease; /* beyond the bound it lapses by itself */
+}
+
+/* --- giving up --------------------------------------------------------------------------------------------
+ */
+
+static bool of_lease(void *context, const void *element)
+{
+    return ((const struct task *)element)->lease == context;
+}
+
+/* Ends a lease here: its games are taken out of the queue or stopped. Finished pairs stay in the spool. */
+static void lease_end(struct worker *worker, struct lease *lease)
+{
+    if (lease->state == LEASE_OVER)
+        return;
+    atomic_store(&lease->stop, true);
+    lease->open -= (uint32_t)queue_remove(worker->tasks, of_lease, lease);
+    lease->state = LEASE_OVER;
+}
+
+/* A lease that cannot be played here goes back at once, and this worker lets others try. */
+static void lease_give_back(struct worker *worker, struct lease *lease, const char *why, int64_t now)
+{
+    if (lease->state == LEASE_OVER)
+        return;
+    log_line(LOG_LEVEL_ERROR, "lease-given-back", "lease=%" PRIu64 " experiment=%" PRIu64 " why=\"%s\"",
+             lease->id, lease->spec.experiment, why);
+    lease_end(worker, lease);
+    workload_release(worker, lease->id);
+    conversation_pause_asking(worker, INSIDE_SETBACK_MS, now);
+    worker_idle(worker, why, now);
+}
+
+void workload_drop(struct worker *worker, const uint64_t *leases, size_t count)
+{
+    for (size_t i = 0; i < count; i++)
+        for (size_t at = 0; at < worker->lease_count; at++) {
+            struct lease *lease = worker->leases[at];
+            if (lease->id != leases[i] || lease->state == LEASE_OVER)
+                continue;
+            log_line(LOG_LEVEL_INFO, "lease-dropped", "lease=%" PRIu64 " unfinished_pairs=%u", lease->id,
+                     lease->left);
+            lease_end(worker, lease);
+        }
+}
+
+void workload_abandon_all(struct worker *worker)
+{
+    for (size_t at = 0; at < worker->lease_count; at++) {
+        struct lease *lease = worker->leases[at];
+        if (lease->state == LEASE_OVER)
+            continue;
+        log_line(LOG_LEVEL_INFO, "lease-abandoned", "lease=%" PRIu64 " unfinished_pairs=%u", lease->id,
+                 lease->left);
+        lease_end(worker, lease);
+        workload_release(worker, lease->id);
+    }
+}
+
+/* Leg 0 stands before leg 1 in the queue: while it is there, its pair has not begun. */
+static bool not_begun(void *context, const void *element)
+{
+    (void)context;
+    const struct task *task = element;
+    struct lease_pair *pair = &task->lease->pairs[task->index];
+    if (task->leg == 0)
+        pair->skipped = true;
+    if (pair->skipped)
+        task->lease->open--;
+    return pair->skipped;
+}
+
+void workload_cancel_waiting(struct worker *worker)
+{
+    size_t games = queue_remove(worker->tasks, not_begun, NULL);
+    if (games > 0)
+        log_line(LOG_LEVEL_INFO, "games-taken-back", "games=%zu", games);
+    for (size_t at = 0; at < worker->lease_count; at++)
+        if (worker->leases[at]->state == LEASE_WAITING) {
+            lease_end(worker, worker->leases[at]);
+            workload_release(worker, worker->leases[at]->id);
+        }
+}
+
+/* --- weights ----------------------------------------------------------------------------------------------
+ */
+
+static void lease_enqueue(struct worker *worker, struct lease *lease)
+{
+    lease->state = LEASE_PLAYING;
+    for (uint32_t index = 0; index < lease->pair_count; index++)
+        for (unsigned leg = 0; leg < 2 && !lease->pairs[index].skipped; leg++) {
+            struct task task = {.lease = lease, .index = index, .leg = leg};
+            /* workload_adopt saw to the room. */
+            if (queue_try_push(worker->tasks, &task) == QUEUE_OK)
+                lease->open++;
+        }
+}
+
+/* Starts a lease whose weights are all here; asks for those that are not. */
+static void lease_arm(struct worker *worker, struct lease *lease, int64_t now)
+{
+    const uint8_t *hashes[2] = {lease->spec.a.weights, lease->spec.b.weights};
+    bool complete = true;
+    for (int side = 0; side < 2; side++) {
+        if (lease->sides[side].weights != NULL)
+            continue;
+        char reason[256] = "";
+        enum cache_error error = cache_hold(worker->cache, hashes[side], lease->rules.name,
+                                            &lease->sides[side].weights, reason, sizeof reason);
+        if (error == CACHE_OK)
+            continue;
+        complete = false;
+        if (error == CACHE_ERROR_ABSENT && ++lease->fetches <= INSIDE_FETCHES_MAX &&
+            fetch_want(&worker->fetch, hashes[side], true) == 0)
+            continue;
+        char hex[ARTIFACT_HEX], why[512];
+        artifact_hex(hashes[side], hex);
+        snprintf(why, sizeof why, "weights %.12s cannot be used: %s", hex,
+                 reason[0] != '\0' ? reason : "too many others are being fetched");
+        lease_give_back(worker, lease, why, now);
+        return;
+    }
+    if (complete)
+        lease_enqueue(worker, lease);
+}
+
+void workload_artifact(struct worker *worker, int64_t now)
+{
+    for (size_t at = 0; at < worker->lease_count; at++)
+        if (worker->leases[at]->state == LEASE_WAITING)
+            lease_arm(worker, worker->leases[at], now);
+}
+
+void workload_artifact_failed(struct worker *worker, const char *why, int64_t now)
+{
+    const uint8_t *hash = worker->fetch.wanted[0];
+    char hex[ARTIFACT_HEX], text[640];
+    artifact_hex(hash, hex);
+    snprintf(text, sizeof text, "weights %.12s did not come: %s", hex, why);
+    log_line(LOG_LEVEL_ERROR, "fetch-failed", "sha256=%s why=\"%s\"", hex, why);
+    for (size_t at = 0; at < worker->lease_count; at++) {
+        struct lease *lease = worker->leases[at];
+        if (lease->state == LEASE_WAITING && (memcmp(lease->spec.a.weights, hash, MESSAGE_HASH) == 0 ||
+                                              memcmp(lease->spec.b.weights, hash, MESSAGE_HASH) == 0))
+            lease_give_back(worker, lease, text, now);
+    }
+}
+
+/* --- leases -----------------------------------------------------------------------------------------------
+ */
+
+/* Pairs leased or finished that are not acknowledged: what the credit bounds. */
+static uint64_t pairs_held(const struct worker *worker)
+{
+    uint64_t pairs = spool_pairs(worker->spool) + (worker->stuck != NULL ? 1 : 0);
+    for (size_t at = 0; at < worker->lease_count; at++)
+        if (worker->leases[at]->state != LEASE_OVER)
+            pairs += worker->leases[at]->left;
+    return pairs;
+}
+
+/* Games queued, played, or waiting for weights. */
+static uint64_t games_open(const struct worker *worker)
+{
+    uint64_t games = 0;
+    for (size_t at = 0; at < worker->lease_count; at++) {
+        const struct lease *lease = worker->leases[at];
+        games += lease->state == LEASE_WAITING ? 2 * (uint64_t)lease->left : lease->open;
+    }
+    return games;
+}
+
+bool workload_playing(const struct worker *worker)
+{
+    return games_open(worker) > 0;
+}
+
+static bool lease_known(const struct worker *worker, uint64_t id)
+{
+    for (size_t at = 0; at < worker->lease_count; at++)
+        if (worker->leases[at]->id == id)
+            return true;
+    return false;
+}
+
+void workload_adopt(struct worker *worker, const struct message_lease_grant *grant, int64_t now)
+{
+    if (lease_known(worker, grant->lease))
+        return;
+    char reason[512] = "";
+    if (worker->leaving != LEAVING_NOT || worker->lease_count == INSIDE_LEASES_MAX ||
+        pairs_held(worker) + grant->pair_count > (uint64_t)worker->options.credit + LEASE_PAIRS_MAX) {
+        log_line(LOG_LEVEL_INFO, "lease-returned", "lease=%" PRIu64 " why=\"%s\"", grant->lease,
+                 worker->leaving != LEAVING_NOT ? "leaving" : "more than the credit");
+        workload_release(worker, grant->lease);
+        return;
+    }
+    struct lease *lease = lease_create(grant, engine_build(), reason, sizeof reason);
+    if (lease == NULL) {
+        log_line(LOG_LEVEL_ERROR, "lease-refused", "lease=%" PRIu64 " why=\"%s\"", grant->lease, reason);
+        workload_release(worker, grant->lease);
+        conversation_pause_asking(worker, INSIDE_SETBACK_MS, now);
+        worker_idle(worker, reason, now);
+        return;
+    }
+    worker->leases[worker->lease_count++] = lease;
+    log_line(LOG_LEVEL_DEBUG, "lease",
+             "lease=%" PRIu64 " experiment=%" PRIu64 " first=%" PRIu64 " pairs=%u attempt=%u", lease->id,
+             lease->spec.experiment, lease->first_pair, lease->pair_count, lease->attempt);
+    if (lease->left == 0)
+        lease->state = LEASE_OVER;
+    else
+        lease_arm(worker, lease, now);
+}
+
+uint32_t workload_wanted(struct worker *worker, const char **reason)
+{
+    *reason = NULL;
+    uint64_t held = pairs_held(worker), open = games_open(worker);
+    if (worker->stuck != NULL)
+        *reason = "the spool takes no more results";
+    else if (spool_bytes(worker->spool) > worker->options.spool_max / 8 * 7)
+        *reason = "the spool is nearly full of results the coordinator has not acknowledged";
+    else if (held >= worker->options.credit)
+        *reason = "the credit is used up: results wait to be acknowledged";
+    else if (worker->lease_count == INSIDE_LEASES_MAX)
+        *reason = "too many leases are held";
+    if (*reason != NULL)
+        return 0;
+    double ahead = worker->games_per_second > 0 ? worker->games_per_second * INSIDE_AHEAD_MS / 1000
+                                                : 3.0 * worker->options.slots;
+    uint64_t target = worker->options.slots + (uint64_t)ahead;
+    if (open > worker->options.slots + (uint64_t)(ahead / 2) || open >= target)
+        return 0;
+    uint64_t pairs = (target - open + 1) / 2, room = worker->options.credit - held;
+    return (uint32_t)(pairs < room ? pairs : room);
+}
+
+/* --- finished games ---------------------------------------------------------------------------------------
+ */
+
+/* Spools a complete pair. False when the spool does not take it now: it stays, and nothing more is taken from
+ * the play threads until it is through. */
+static bool pair_spool(struct worker *worker, struct lease *lease, uint32_t index, int64_t now)
+{
+    char reason[512];
+    struct lease_pair *pair = &lease->pairs[index];
+    enum spool_error error = spool_append(worker->spool, pair->legs[0], pair->legs[1], reason, sizeof reason);
+    if (error == SPOOL_ERROR_FILE || error == SPOOL_ERROR_FULL || error == SPOOL_ERROR_MEMORY) {
+        if (worker->stuck == NULL)
+            log_line(LOG_LEVEL_ERROR, "spool-refuses",
+                     "why=\"%s\" next=\"play pauses, tried again each second\"", reason);
+        worker->stuck = lease;
+        worker->stuck_index = index;
+        worker->spool_retry_ms = now + INSIDE_RETRY_MS;
+        return false;
+    }
+    if (error == SPOOL_ERROR_GAME)
+        lease_give_back(worker, lease, reason, now);
+    if (worker->stuck != NULL)
+        log_line(LOG_LEVEL_INFO, "spool-takes", "results again");
+    worker->stuck = NULL;
+    lease_forget_pair(lease, index);
+    return true;
+}
+
+static bool outcome_take(struct worker *worker, struct outcome *outcome, int64_t now)
+{
+    struct lease *lease = outcome->task.lease;
+    lease->open--;
+    if (outcome->status == PLAY_STOPPED)
+        return true;
+    if (outcome->status != PLAY_DONE) {
+        char why[256];
+        snprintf(why, sizeof why, "pair %" PRIu64 " leg %u cannot be played: %s",
+                 lease->first_pair + outcome->task.index, outcome->task.leg, status_text(outcome->status));
+        lease_give_back(worker, lease, why, now);
+        return true;
+    }
+    worker->games_total++;
+    worker->games_window++;
+    return !lease_finish(lease, outcome->task.index, outcome->task.leg, outcome->game) ||
+           pair_spool(worker, lease, outcome->task.index, now);
+}
+
+static void measure_speed(struct worker *worker, int64_t now)
+{
+    int64_t elapsed = now - worker->window_ms;
+    if (!workload_playing(worker)) { /* idle time says nothing about speed */
+        worker->games_window = 0;
+        worker->window_ms = now;
+        return;
+    }
+    if (worker->games_window == 0 || elapsed < (worker->games_per_second > 0 ? 1000 : 200))
+        return;
+    double latest = 1000.0 * (double)worker->games_window / (double)elapsed;
+    worker->games_per_second =
+        worker->games_per_second > 0 ? (worker->games_per_second + latest) / 2 : latest;
+    worker->games_window = 0;
+    worker->window_ms = now;
+}
+
+static void sweep_leases(struct worker *worker)
+{
+    for (size_t at = 0; at < worker->lease_count;) {
+        struct lease *lease = worker->leases[at];
+        if (lease->state == LEASE_PLAYING && lease->left == 0)
+            lease->state = LEASE_OVER;
+        if (lease->state != LEASE_OVER || lease->open > 0 || worker->stuck == lease) {
+            at++;
+            continue;
+        }
+        cache_release(worker->cache, lease->sides[0].weights);
+        cache_release(worker->cache, lease->sides[1].weights);
+        lease_destroy(lease);
+        worker->leases[at] = worker->leases[--worker->lease_count];
+    }
+}
+
+void workload_collect(struct worker *worker, int64_t now)
+{
+    bool takes = worker->stuck == NULL;
+    if (!takes && now >= worker->spool_retry_ms)
+        takes = pair_spool(worker, worker->stuck, worker->stuck_index, now);
+    struct outcome outcome;
+    for (int count = 0; takes && count < INSIDE_OUTCOMES_MAX; count++) {
+        if (queue_try_pop(worker->outcomes, &outcome) != QUEUE_OK)
+            break;
+        takes = outcome_take(worker, &outcome, now);
+    }
+    measure_speed(worker, now);
+    sweep_leases(worker);
+}
