@@ -38,7 +38,8 @@ struct artifact_download {
     uint8_t *bytes;
 };
 void artifact_download_init(struct artifact_download *download, const uint8_t sha256[ARTIFACT_HASH]);
-/* Takes a chunk. 1: complete and verified, 0: go on at download->offset, negative: an artifact_error. */
+/* Takes a chunk. A size that differs from the first chunk's is refused; after CORRUPT the download stands at
+ * its beginning. 1: complete and verified, 0: go on at download->offset, negative: an artifact_error. */
 int artifact_download_chunk(struct artifact_download *download, uint64_t offset, uint64_t size,
                             const void *content, size_t content_size);
 void artifact_download_done(struct artifact_download *download);

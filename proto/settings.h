@@ -12,8 +12,12 @@ struct settings;
 /* Reads `path` (NULL: KROO_CONFIG, else `var/kroo.conf` if it is there, else nothing). NULL with a reason on
  * a bad line, an unknown name, or a named file that cannot be read. */
 struct settings *settings_create(const char *path, char *reason, size_t reason_size);
+/* The same from the text of a config file; `origin` names it in reasons. */
+struct settings *settings_parse(const char *text, size_t size, const char *origin, char *reason,
+                                size_t reason_size);
 void settings_destroy(struct settings *settings);
-/* An option given on the command line; wins over everything. */
+/* An option given on the command line; wins over everything. 0, or -1 for an unknown name or too long a
+ * value. */
 int settings_set(struct settings *settings, const char *name, const char *value);
 /* Value of `name` (for example `database`, `endpoint`), KROO_DATABASE in the environment; `fallback` when
  * nowhere set. */
