@@ -2,20 +2,9 @@
 #ifndef KROO_TESTS_PROTO_SOCKETS_H
 #define KROO_TESTS_PROTO_SOCKETS_H
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
-
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <sys/stat.h>
-#include <unistd.h>
-
 #include "proto/progress.h"
 #include "proto/socket.h"
+#include "tests/unit/proto/scratch.h"
 
 enum { DEADLINE_MS = 20000, STEP_MS = 5 };
 
@@ -112,21 +101,6 @@ static inline void greet(struct served *served, struct dealer *dealer, const cha
 {
     bool sent = false;
     serve_until(served, try_hello(dealer, &sent, name));
-}
-
-static inline const char *scratch_folder(void)
-{
-    static char folder[64];
-    (void)snprintf(folder, sizeof folder, "/tmp/kroo-proto-XXXXXX");
-    assert_non_null(mkdtemp(folder)); /* mode 0700 */
-    return folder;
-}
-
-static inline void scratch_remove(const char *folder)
-{
-    char command[128];
-    (void)snprintf(command, sizeof command, "rm -rf -- '%s'", folder);
-    assert_int_equal(system(command), 0);
 }
 
 static inline struct router *listen_on(const char *endpoint, const struct keys *keys, socket_admit *admit,

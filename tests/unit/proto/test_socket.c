@@ -2,7 +2,6 @@
 #include "tests/unit/proto/sockets.h"
 
 #include <arpa/inet.h>
-#include <fcntl.h>
 #include <netinet/in.h>
 #include <sys/socket.h>
 #include <sys/un.h>
