@@ -1,0 +1,52 @@
+/* What every command's options share: `--config`, `--dir`, `--json`, and numbers that say what is wrong with
+ * them. One thread. */
+#ifndef KROO_COORDINATOR_CLI_ARGS_H
+#define KROO_COORDINATOR_CLI_ARGS_H
+
+#include <argp.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct args_common {
+    const char *config; /* --config; NULL when not given */
+    const char *dir;    /* --dir; NULL when not given */
+    bool json;
+};
+
+/* A child parser for the three; its input is a struct args_common that the parent sets in ARGP_KEY_INIT. */
+extern const struct argp args_common_argp;
+/* { &args_common_argp, end }: the usual `children` of a command. */
+extern const struct argp_child args_common_children[];
+
+/* A whole number in [low, high], `k` and `M` as suffixes taken. Out of shape: usage error, ends the program.
+ */
+uint64_t args_number(struct argp_state *state, const char *option, const char *text, uint64_t low,
+                     uint64_t high);
+/* An experiment's number: digits only; out of shape ends the program. */
+uint64_t args_id(struct argp_state *state, const char *text);
+/* A finite decimal number; out of shape ends the program. */
+double args_decimal(struct argp_state *state, const char *option, const char *text);
+/* `A-B` or `A`: first and last, first <= last; out of shape ends the program. */
+void args_range(struct argp_state *state, const char *option, const char *text, uint64_t *first,
+                uint64_t *last);
+/* Prints `kroo: ...` on standard error and returns COMMAND_REFUSED. */
+int args_refuse(const char *format, ...) __attribute__((format(printf, 1, 2)));
+/* `warning: ...` on standard error. */
+void args_warn(const char *format, ...) __attribute__((format(printf, 1, 2)));
+/* The number in `text` as far as the text is one: 0, or -1. */
+int args_parse_number(const char *text, uint64_t low, uint64_t high, uint64_t *out);
+
+/* Of `count` names the nearest to `text` by edit distance; NULL when none is near. */
+const char *args_nearest(const char *text, const char *const *names, size_t count);
+
+/* `kroo GROUP SUBCOMMAND ...`: one level of commands. `doc` heads the help. Also the top level. */
+struct args_command {
+    const char *name; /* NULL ends the table */
+    int (*run)(int argc, char **argv);
+    const char *help;  /* one line */
+    bool takes_common; /* leading --config and --dir are handed on to it */
+};
+int args_dispatch(const struct args_command *commands, const char *doc, int argc, char **argv);
+
+#endif

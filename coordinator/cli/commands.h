@@ -1,0 +1,29 @@
+/* The commands of `kroo`: each is called with argv[0] naming it ("kroo ls") and returns the exit status. One
+ * thread. */
+#ifndef KROO_COORDINATOR_CLI_COMMANDS_H
+#define KROO_COORDINATOR_CLI_COMMANDS_H
+
+enum command_status {
+    COMMAND_DONE = 0,
+    COMMAND_REFUSED = 1, /* refused, or differences found; nothing was changed */
+    COMMAND_USAGE = 2,
+    COMMAND_NO_CONNECTION = 3, /* neither database nor coordinator, whichever was needed, answers */
+};
+
+typedef int command_main(int argc, char **argv);
+
+command_main selfplay_command, match_command; /* selfplay.c */
+command_main show_command;                    /* show.c */
+command_main watch_command;                   /* follow.c */
+command_main stop_command, status_command;    /* control.c */
+command_main ls_command, workers_command;     /* lists.c */
+command_main events_command;                  /* lists.c */
+command_main weights_command;                 /* weights.c */
+command_main games_command;                   /* games.c */
+command_main verify_command;                  /* verify.c */
+command_main replay_command;                  /* replay.c */
+command_main key_command;                     /* key.c */
+command_main up_command, down_command;        /* cluster.c */
+command_main sql_command, migrate_command;    /* cluster.c */
+
+#endif

@@ -1,0 +1,40 @@
+/* How a command reaches the cluster: its settings, the database as a given role, the coordinator for one
+ * request. Whatever fails is told on standard error with what to do. One thread. */
+#ifndef KROO_COORDINATOR_CLI_CONNECT_H
+#define KROO_COORDINATOR_CLI_CONNECT_H
+
+#include "coordinator/cli/args.h"
+#include "proto/message.h"
+#include "proto/settings.h"
+#include "sql/store.h"
+
+enum { CONNECT_HELLO_MS = 5000, CONNECT_REQUEST_MS = 60000 };
+
+/* NULL after saying why: the exit status is then COMMAND_USAGE. */
+struct settings *connect_settings(const struct args_common *common);
+
+/* The database as `role` with its schema checked; NULL after saying why (COMMAND_NO_CONNECTION). */
+struct store *connect_store(const struct settings *settings, const char *role);
+/* Both for a command that only reads: *status is the exit status when NULL comes back. */
+struct store *connect_reader(const struct args_common *common, int *status);
+
+/* Runs a query; on failure says why and returns COMMAND_NO_CONNECTION or COMMAND_REFUSED, else COMMAND_DONE.
+ */
+int connect_query(struct store *store, const char *sql, const char *const *parameters, size_t count,
+                  struct store_table *out);
+/* The same mapping for an error of another store_ call. */
+int connect_failed(struct store *store, enum store_error error);
+
+struct coordinator_link;
+/* HELLO to the coordinator and WELCOME back, within CONNECT_HELLO_MS. NULL: *status is set. */
+struct coordinator_link *link_open(const struct settings *settings, int *status);
+void link_close(struct coordinator_link *link);
+/* The engine build of the coordinator. */
+const char *link_engine_build(const struct coordinator_link *link);
+/* Sends `request` (its number is set here) and waits for its answer within CONNECT_REQUEST_MS; comes back as
+ * often as a busy coordinator asks for. COMMAND_DONE: `reply` is of kind `expected` and message_done is the
+ * caller's. */
+int link_ask(struct coordinator_link *link, struct message *request, enum message_kind expected,
+             struct message *reply);
+
+#endif

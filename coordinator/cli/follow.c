@@ -1,0 +1,218 @@
+#include "coordinator/cli/follow.h"
+
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+#include <time.h>
+
+#include "coordinator/cli/args.h"
+#include "coordinator/cli/commands.h"
+#include "coordinator/cli/connect.h"
+#include "coordinator/cli/table.h"
+#include "coordinator/record.h"
+#include "proto/progress.h"
+
+enum { LOOK_MS = 250, PATIENCE_MS = 60000, RECONNECT_MS = 1000 };
+
+static volatile sig_atomic_t interrupted;
+
+static void on_interrupt(int signal_number)
+{
+    (void)signal_number;
+    interrupted = 1;
+}
+
+static void pause_ms(int ms)
+{
+    struct timespec time = {.tv_sec = ms / 1000, .tv_nsec = (long)(ms % 1000) * 1000000};
+    nanosleep(&time, NULL);
+}
+
+struct follow {
+    const struct settings *settings;
+    struct store *store;
+    uint64_t experiment;
+    bool json;
+    struct record record;
+    struct progress progress;
+    bool started;
+    uint64_t shown_games;
+};
+
+/* Reads the record; a database that is away is asked again until its patience is over. */
+static int look(struct follow *follow)
+{
+    int64_t away_ms = -1;
+    char reason[512];
+    while (!interrupted) {
+        enum store_error error = STORE_ERROR_CONNECTION;
+        if (follow->store)
+            error = record_load(follow->store, follow->experiment, &follow->record);
+        if (error != STORE_ERROR_CONNECTION)
+            return connect_failed(follow->store, error);
+        if (follow->store)
+            args_warn("the database went away; waiting for it up to a minute");
+        store_close(follow->store);
+        int64_t now = progress_now_ms();
+        away_ms = away_ms < 0 ? now : away_ms;
+        if (now - away_ms > PATIENCE_MS) {
+            follow->store = NULL;
+            args_refuse("the database did not come back: %s", reason);
+            return COMMAND_NO_CONNECTION;
+        }
+        follow->store = store_open(settings_get(follow->settings, "database", ""), "kroo_reader", "kroo",
+                                   reason, sizeof reason);
+        if (!follow->store)
+            pause_ms(RECONNECT_MS);
+    }
+    return COMMAND_DONE;
+}
+
+static void note(const struct record *record, char *text, size_t size)
+{
+    const struct store_counters *counters = record_counters(record);
+    struct sprt_test test;
+    if (record_test(record, &test)) {
+        struct sprt_state state;
+        sprt_init(&state, &test, STATISTICS_PAIR_BINS);
+        snprintf(text, size, "LLR %.2f [%.2f, %.2f] (%s)", counters->llr, state.lower, state.upper,
+                 record->experiment.sprt.model);
+    } else if (record->experiment.kind == STORE_MATCH) {
+        snprintf(text, size, "W %llu D %llu L %llu", (unsigned long long)counters->wins,
+                 (unsigned long long)counters->draws, (unsigned long long)counters->losses);
+    } else {
+        text[0] = '\0';
+    }
+}
+
+static void show_json(struct follow *follow)
+{
+    const struct record *record = &follow->record;
+    const struct store_counters *c = record_counters(record);
+    if (follow->started && record->state == STORE_RUNNING &&
+        follow->shown_games == record->counters.games_stored)
+        return;
+    follow->started = true;
+    follow->shown_games = record->counters.games_stored;
+    json_t *line =
+        json_pack("{s:I, s:s, s:I, s:I, s:I, s:[I,I,I,I,I,I], s:I, s:I, s:I, s:o, s:o}", "experiment",
+                  (json_int_t)follow->experiment, "state", record_state_name(record->state), "pairs",
+                  (json_int_t)c->prefix_pairs, "planned_pairs", (json_int_t)record->experiment.planned_pairs,
+                  "games_stored", (json_int_t)record->counters.games_stored, "counts", (json_int_t)c->ll,
+                  (json_int_t)c->ld, (json_int_t)c->dd, (json_int_t)c->wl, (json_int_t)c->dw,
+                  (json_int_t)c->ww, "wins", (json_int_t)c->wins, "draws", (json_int_t)c->draws, "losses",
+                  (json_int_t)c->losses, "llr", record->experiment.has_sprt ? json_real(c->llr) : json_null(),
+                  "verdict", record->has_verdict ? json_string(record->verdict.verdict) : json_null());
+    table_json_print(line);
+}
+
+static void show(struct follow *follow)
+{
+    const struct record *record = &follow->record;
+    char text[96];
+    if (follow->json) {
+        show_json(follow);
+        return;
+    }
+    uint64_t pairs = record_counters(record)->prefix_pairs;
+    if (!follow->started) {
+        char what[48];
+        snprintf(what, sizeof what, "experiment %llu", (unsigned long long)follow->experiment);
+        progress_init(&follow->progress, what, "pairs", record->experiment.planned_pairs, false);
+        follow->progress.first = pairs;
+        follow->started = true;
+    }
+    note(record, text, sizeof text);
+    if (record->state == STORE_RUNNING)
+        progress_show(&follow->progress, pairs, *text ? text : NULL);
+    else
+        progress_end(&follow->progress, pairs, *text ? text : NULL);
+}
+
+static int conclude(const struct follow *follow)
+{
+    const struct record *record = &follow->record;
+    if (interrupted) {
+        fprintf(stderr, "\nexperiment %llu goes on: `kroo watch %llu` follows it, `kroo stop %llu` ends it\n",
+                (unsigned long long)follow->experiment, (unsigned long long)follow->experiment,
+                (unsigned long long)follow->experiment);
+        return COMMAND_DONE;
+    }
+    if (record->state == STORE_BLOCKED)
+        return args_refuse("experiment %llu is blocked: %s", (unsigned long long)follow->experiment,
+                           record->state_reason);
+    if (!follow->json)
+        printf("experiment %llu is %s%s%s after %llu pairs; `kroo show %llu` tells all\n",
+               (unsigned long long)follow->experiment, record_state_name(record->state),
+               record->has_verdict ? ", " : "", record->has_verdict ? record->verdict.verdict : "",
+               (unsigned long long)record_counters(record)->prefix_pairs,
+               (unsigned long long)follow->experiment);
+    return record->state == STORE_FINISHED ? COMMAND_DONE : COMMAND_REFUSED;
+}
+
+int follow_experiment(const struct settings *settings, uint64_t experiment, bool json)
+{
+    struct follow follow = {.settings = settings, .experiment = experiment, .json = json};
+    struct sigaction action = {.sa_handler = on_interrupt}, before;
+    follow.store = connect_store(settings, "kroo_reader");
+    if (!follow.store)
+        return COMMAND_NO_CONNECTION;
+    interrupted = 0;
+    sigaction(SIGINT, &action, &before);
+    int status;
+    while ((status = look(&follow)) == COMMAND_DONE && !interrupted) {
+        show(&follow);
+        if (follow.record.state != STORE_RUNNING)
+            break;
+        pause_ms(LOOK_MS);
+    }
+    sigaction(SIGINT, &before, NULL);
+    store_close(follow.store);
+    return status == COMMAND_DONE ? conclude(&follow) : status;
+}
+
+struct watch {
+    struct args_common common;
+    uint64_t id;
+};
+
+static error_t watch_parse(int key, char *text, struct argp_state *state)
+{
+    struct watch *watch = state->input;
+    switch (key) {
+    case ARGP_KEY_INIT:
+        state->child_inputs[0] = &watch->common;
+        return 0;
+    case ARGP_KEY_ARG:
+        if (state->arg_num > 0)
+            return ARGP_ERR_UNKNOWN;
+        watch->id = args_id(state, text);
+        return 0;
+    case ARGP_KEY_NO_ARGS:
+        argp_error(state, "which experiment? `kroo ls` lists them");
+        return 0;
+    default:
+        return ARGP_ERR_UNKNOWN;
+    }
+}
+
+int watch_command(int argc, char **argv)
+{
+    static const struct argp argp = {
+        .parser = watch_parse,
+        .args_doc = "ID",
+        .doc =
+            "Follow an experiment to its end: a bar with rate and time left on a terminal, plain lines "
+            "otherwise. Exit status 0 when it finished, 1 when it was stopped or is blocked. Ctrl-C ends the "
+            "watching, not the experiment.\v"
+            "Examples:\n  kroo watch 12\n  kroo watch 12 --json | tail -n 1",
+        .children = args_common_children};
+    struct watch watch = {0};
+    argp_parse(&argp, argc, argv, 0, NULL, &watch);
+    struct settings *settings = connect_settings(&watch.common);
+    if (!settings)
+        return COMMAND_USAGE;
+    int status = follow_experiment(settings, watch.id, watch.common.json);
+    settings_destroy(settings);
+    return status;
+}

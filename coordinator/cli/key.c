@@ -1,0 +1,259 @@
+/* `kroo key`: key pairs in files, and the allow-list in the database. */
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include <pwd.h>
+#include <unistd.h>
+
+#include "coordinator/cli/args.h"
+#include "coordinator/cli/commands.h"
+#include "coordinator/cli/connect.h"
+#include "coordinator/cli/table.h"
+#include "proto/keys.h"
+
+enum { OPTION_OUT = 0x3000, OPTION_ROLE };
+
+struct key_request {
+    struct args_common common;
+    const char *out, *role;
+    const char *words[2];
+    unsigned wanted; /* words that must be there */
+};
+
+static error_t key_parse(int key, char *text, struct argp_state *state)
+{
+    struct key_request *request = state->input;
+    switch (key) {
+    case ARGP_KEY_INIT:
+        state->child_inputs[0] = &request->common;
+        return 0;
+    case OPTION_OUT:
+        request->out = text;
+        return 0;
+    case OPTION_ROLE:
+        if (strcmp(text, "worker") != 0 && strcmp(text, "operator") != 0 && strcmp(text, "viewer") != 0)
+            argp_error(state, "--role is worker, operator or viewer, not \"%.40s\"", text);
+        request->role = text;
+        return 0;
+    case ARGP_KEY_ARG:
+        if (state->arg_num >= request->wanted)
+            return ARGP_ERR_UNKNOWN;
+        request->words[state->arg_num] = text;
+        return 0;
+    case ARGP_KEY_END:
+        if (state->arg_num < request->wanted)
+            argp_error(state, "it needs %s", request->wanted == 2 ? "a name and a public key" : "a name");
+        return 0;
+    default:
+        return ARGP_ERR_UNKNOWN;
+    }
+}
+
+static int check_name(const char *name)
+{
+    size_t length = strlen(name);
+    size_t good = strspn(name, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._-");
+    if (length == 0 || length >= STORE_NAME || good != length || name[0] == '.' || name[0] == '-')
+        return args_refuse(
+            "\"%.80s\" is no name: 1 to %d of the letters A-Z a-z 0-9 . _ -, not starting with . "
+            "or -",
+            name, STORE_NAME - 1);
+    return COMMAND_DONE;
+}
+
+static int make_folder(const char *path)
+{
+    if (mkdir(path, 0700) != 0 && errno != EEXIST)
+        return args_refuse("folder %s: %s", path, strerror(errno));
+    return COMMAND_DONE;
+}
+
+static int key_new(int argc, char **argv)
+{
+    static const struct argp_option options[] = {
+        {"out", OPTION_OUT, "DIR", 0, "Folder for the files (default .)", 1}, {0}};
+    static const struct argp argp = {
+        .options = options,
+        .parser = key_parse,
+        .args_doc = "NAME",
+        .doc =
+            "Make a key pair: NAME.key is the secret and stays where it is (mode 0600); NAME.pub is public. "
+            "Nothing is overwritten.\v"
+            "Example:\n  kroo key new node7 --out keys\n  kroo key allow node7 keys/node7.pub --role worker",
+        .children = args_common_children};
+    struct key_request request = {.out = ".", .wanted = 1};
+    argp_parse(&argp, argc, argv, 0, NULL, &request);
+    char reason[512];
+    struct keys keys;
+    if (check_name(request.words[0]) != COMMAND_DONE || make_folder(request.out) != COMMAND_DONE)
+        return COMMAND_REFUSED;
+    if (keys_generate(request.out, request.words[0], &keys, reason, sizeof reason) != KEYS_OK)
+        return args_refuse("%s", reason);
+    char public_key[KEYS_TEXT];
+    memcpy(public_key, keys.public_key, sizeof public_key);
+    keys_wipe(&keys);
+    if (request.common.json)
+        return table_json_print(
+            json_pack("{s:s, s:s, s:o, s:o}", "name", request.words[0], "public_key", public_key,
+                      "secret_file", json_sprintf("%s/%s.key", request.out, request.words[0]), "public_file",
+                      json_sprintf("%s/%s.pub", request.out, request.words[0])));
+    printf("%s\n", public_key);
+    fprintf(stderr, "secret in %s/%s.key, public in %s/%s.pub; allow it with `kroo key allow %s %s/%s.pub`\n",
+            request.out, request.words[0], request.out, request.words[0], request.words[0], request.out,
+            request.words[0]);
+    return COMMAND_DONE;
+}
+
+/* The allow-list is the coordinator's table, so its role writes it. */
+static struct store *open_list(const struct args_common *common, const char *role, int *status)
+{
+    struct settings *settings = connect_settings(common);
+    *status = COMMAND_USAGE;
+    if (!settings)
+        return NULL;
+    struct store *store = connect_store(settings, role);
+    settings_destroy(settings);
+    *status = store ? COMMAND_DONE : COMMAND_NO_CONNECTION;
+    return store;
+}
+
+static const char *caller(void)
+{
+    const struct passwd *user = getpwuid(geteuid());
+    return user ? user->pw_name : "unknown";
+}
+
+static int tell(const struct key_request *request, const struct store_peer *peer, const char *what)
+{
+    if (request->common.json)
+        return table_json_print(json_pack("{s:s, s:s, s:s, s:s}", "name", peer->name, "public_key",
+                                          peer->public_key, "role", peer->role, "done", what));
+    printf("%s %s (%s) as %s\n", what, peer->name, peer->public_key, peer->role);
+    return COMMAND_DONE;
+}
+
+static int key_allow(int argc, char **argv)
+{
+    static const struct argp_option options[] = {
+        {"role", OPTION_ROLE, "ROLE", 0,
+         "worker (plays; the default), operator (may change things) or viewer (may look)", 1},
+        {0}};
+    static const struct argp argp = {
+        .options = options,
+        .parser = key_parse,
+        .args_doc = "NAME PUBLIC",
+        .doc =
+            "Allow a key to connect. PUBLIC is a NAME.pub file or the 40 letters themselves. The coordinator "
+            "takes notice within a few seconds.\v"
+            "Example:\n  kroo key allow node7 keys/node7.pub --role worker",
+        .children = args_common_children};
+    struct key_request request = {.role = "worker", .wanted = 2};
+    argp_parse(&argp, argc, argv, 0, NULL, &request);
+    struct store_peer peer = {0};
+    char reason[512];
+    if (check_name(request.words[0]) != COMMAND_DONE)
+        return COMMAND_REFUSED;
+    if (keys_public(request.words[1], peer.public_key, reason, sizeof reason) != KEYS_OK)
+        return args_refuse("%s", reason);
+    snprintf(peer.name, sizeof peer.name, "%s", request.words[0]);
+    snprintf(peer.role, sizeof peer.role, "%s", request.role);
+    int status;
+    struct store *store = open_list(&request.common, "kroo_coordinator", &status);
+    if (!store)
+        return status;
+    status = connect_failed(store, store_peer_allow(store, &peer, caller()));
+    store_close(store);
+    return status == COMMAND_DONE ? tell(&request, &peer, "allowed") : status;
+}
+
+/* Revokes every key of that name, or the key itself. */
+static int revoke_matching(struct store *store, const struct key_request *request)
+{
+    struct store_peer *list = NULL;
+    size_t count = 0, matched = 0;
+    int status = connect_failed(store, store_peers(store, &list, &count));
+    for (size_t i = 0; i < count && status == COMMAND_DONE; i++) {
+        if (strcmp(list[i].name, request->words[0]) != 0 &&
+            strcmp(list[i].public_key, request->words[0]) != 0)
+            continue;
+        matched++;
+        status = connect_failed(store, store_peer_revoke(store, list[i].public_key, caller()));
+        if (status == COMMAND_DONE)
+            status = tell(request, &list[i], "revoked");
+    }
+    free(list);
+    if (status == COMMAND_DONE && matched == 0)
+        return args_refuse("no allowed key is called \"%.80s\": `kroo key ls` lists them", request->words[0]);
+    return status;
+}
+
+static int key_revoke(int argc, char **argv)
+{
+    static const struct argp argp = {
+        .parser = key_parse,
+        .args_doc = "NAME",
+        .doc =
+            "Revoke a key, by its name or its 40 letters: it cannot connect any more, and what it sends over "
+            "an open connection is refused. Its past results stay.\v"
+            "Example:\n  kroo key revoke node7",
+        .children = args_common_children};
+    struct key_request request = {.wanted = 1};
+    argp_parse(&argp, argc, argv, 0, NULL, &request);
+    int status;
+    struct store *store = open_list(&request.common, "kroo_coordinator", &status);
+    if (!store)
+        return status;
+    status = revoke_matching(store, &request);
+    store_close(store);
+    return status;
+}
+
+static int key_ls(int argc, char **argv)
+{
+    static const struct argp argp = {
+        .parser = key_parse, .doc = "List the keys that may connect.", .children = args_common_children};
+    struct key_request request = {0};
+    argp_parse(&argp, argc, argv, 0, NULL, &request);
+    int status;
+    struct store *store = open_list(&request.common, "kroo_coordinator", &status);
+    if (!store)
+        return status;
+    struct store_peer *list = NULL;
+    size_t count = 0;
+    status = connect_failed(store, store_peers(store, &list, &count));
+    store_close(store);
+    json_t *array = request.common.json ? json_array() : NULL;
+    for (size_t i = 0; i < count && status == COMMAND_DONE; i++) {
+        if (array)
+            json_array_append_new(array, json_pack("{s:s, s:s, s:s}", "name", list[i].name, "role",
+                                                   list[i].role, "public_key", list[i].public_key));
+        else
+            printf("%-20s  %-8s  %s\n", list[i].name, list[i].role, list[i].public_key);
+    }
+    if (status == COMMAND_DONE && !array && count == 0)
+        printf("no keys: only the local socket may be used\n");
+    free(list);
+    if (array && status == COMMAND_DONE)
+        return table_json_print(array);
+    json_decref(array);
+    return status;
+}
+
+int key_command(int argc, char **argv)
+{
+    static const struct args_command commands[] = {
+        {"new", key_new, "make a key pair", true},
+        {"allow", key_allow, "let a public key connect", true},
+        {"revoke", key_revoke, "let it connect no more", true},
+        {"ls", key_ls, "list the keys that may connect", true},
+        {0},
+    };
+    return args_dispatch(
+        commands,
+        "CURVE keys of workers and of `kroo` itself. The local socket of a private cluster needs "
+        "none.",
+        argc, argv);
+}

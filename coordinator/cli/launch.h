@@ -1,0 +1,39 @@
+/* What `kroo selfplay` and `kroo match` share: options to a request, weights by name, checks, the forecast of
+ * a sequential test, submission. One thread. */
+#ifndef KROO_COORDINATOR_CLI_LAUNCH_H
+#define KROO_COORDINATOR_CLI_LAUNCH_H
+
+#include "coordinator/cli/args.h"
+#include "proto/message.h"
+#include "sql/store.h"
+
+/* Limits as the user gave them: side 0 both, 1 A, 2 B. */
+struct launch_limits {
+    bool has_nodes, has_depth, has_time;
+    uint64_t nodes;
+    uint32_t depth, time_ms, hash_kib;
+};
+
+struct launch {
+    struct args_common common;
+    struct message_create_experiment create;
+    const char *rules;
+    const char *weights[2];
+    struct launch_limits limits[3];
+    bool has_pairs, has_seed, wait, dry_run;
+};
+
+/* Options of every experiment; its input is a struct launch. */
+extern const struct argp launch_argp;
+
+/* The defaults of `kind`. */
+void launch_init(struct launch *launch, enum message_experiment_kind kind);
+/* Fills the request, checks it, warns, submits it, prints the ID, follows it when asked to. */
+int launch_run(struct launch *launch);
+
+/* Weights by number, hash prefix, name, `starting`, `champion`: the hash in `sha256`. COMMAND_DONE, or said
+ * why. `rules` is canonical; weights of other rules are refused. */
+int launch_find_weights(struct store *store, const char *text, const char *rules,
+                        uint8_t sha256[MESSAGE_HASH]);
+
+#endif

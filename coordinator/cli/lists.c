@@ -1,0 +1,163 @@
+/* `kroo ls`, `kroo workers`, `kroo events`: one query, one table each. */
+#include <stdio.h>
+
+#include "coordinator/cli/args.h"
+#include "coordinator/cli/commands.h"
+#include "coordinator/cli/connect.h"
+#include "coordinator/cli/table.h"
+
+enum { OPTION_LIMIT = 0x3000, OPTION_STATE, OPTION_ALL, OPTION_KIND };
+enum { LIMIT_MAX = 1000000 };
+
+struct list {
+    struct args_common common;
+    uint64_t limit;
+    const char *state, *kind, *id;
+    bool all;
+};
+
+static error_t list_parse(int key, char *text, struct argp_state *state)
+{
+    struct list *list = state->input;
+    switch (key) {
+    case ARGP_KEY_INIT:
+        state->child_inputs[0] = &list->common;
+        return 0;
+    case OPTION_LIMIT:
+        list->limit = args_number(state, "--limit", text, 1, LIMIT_MAX);
+        return 0;
+    case OPTION_STATE:
+        list->state = text;
+        return 0;
+    case OPTION_KIND:
+        list->kind = text;
+        return 0;
+    case OPTION_ALL:
+        list->all = true;
+        return 0;
+    default:
+        return ARGP_ERR_UNKNOWN;
+    }
+}
+
+static int run_list(const struct list *list, const char *sql, const char *const *parameters, size_t count,
+                    const char *empty)
+{
+    int status;
+    struct store_table table;
+    struct store *store = connect_reader(&list->common, &status);
+    if (!store)
+        return status;
+    status = connect_query(store, sql, parameters, count, &table);
+    if (status == COMMAND_DONE) {
+        if (list->common.json)
+            status = table_json_print(table_json(&table));
+        else
+            table_print(stdout, &table, empty);
+        store_table_done(&table);
+    }
+    store_close(store);
+    return status;
+}
+
+int ls_command(int argc, char **argv)
+{
+    static const struct argp_option options[] = {
+        {"limit", OPTION_LIMIT, "N", 0, "The newest N (default 50)", 1},
+        {"state", OPTION_STATE, "STATE", 0, "Only running, finished, stopped or blocked ones", 1},
+        {"kind", OPTION_KIND, "KIND", 0, "Only selfplay or match", 1},
+        {0}};
+    static const struct argp argp = {
+        .options = options,
+        .parser = list_parse,
+        .doc =
+            "List the experiments, newest last. Wins, draws and losses are games of the counted pairs, from "
+            "player A's view.\v"
+            "Examples:\n  kroo ls\n  kroo ls --state running --json",
+        .children = args_common_children};
+    static const char sql[] =
+        "select * from (select p.id, p.kind, coalesce(p.verdict, p.state) as state,"
+        " concat_ws(' ', '#' || weights_a, nullif(weights_a_name, '')) as a,"
+        " concat_ws(' ', '#' || weights_b, nullif(weights_b_name, '')) as b, p.rules,"
+        " coalesce(p.counted_pairs, p.prefix_pairs) as pairs, p.planned_pairs as planned,"
+        " case when p.kind = 'match' then p.wins end as won, case when p.kind = 'match' then p.draws end as "
+        "drawn,"
+        " case when p.kind = 'match' then p.losses end as lost,"
+        " case when p.sprt_model is not null then round(p.llr::numeric, 3) end as llr,"
+        " to_char(p.created_at at time zone 'UTC', 'YYYY-MM-DD HH24:MI') as created, p.note"
+        " from kroo.experiment_progress p"
+        " where ($2::text is null or p.state = $2) and ($3::text is null or p.kind = $3)"
+        " order by p.id desc limit $1::bigint) newest order by id";
+    struct list list = {.limit = 50};
+    argp_parse(&argp, argc, argv, 0, NULL, &list);
+    char limit[24];
+    snprintf(limit, sizeof limit, "%llu", (unsigned long long)list.limit);
+    const char *parameters[] = {limit, list.state, list.kind};
+    return run_list(&list, sql, parameters, 3, "no experiments: `kroo selfplay --pairs 100` makes one");
+}
+
+int workers_command(int argc, char **argv)
+{
+    static const struct argp_option options[] = {
+        {"all", OPTION_ALL, NULL, 0, "Also sessions that have ended", 1},
+        {"limit", OPTION_LIMIT, "N", 0, "At most N sessions, the newest (default 1000)", 1},
+        {0}};
+    static const struct argp argp = {.options = options,
+                                     .parser = list_parse,
+                                     .doc = "The workers' sessions, from the database: who they are, what "
+                                            "they hold, what they have finished. "
+                                            "What they do at this very moment is in `kroo status`.\v"
+                                            "Examples:\n  kroo workers\n  kroo workers --all --json",
+                                     .children = args_common_children};
+    static const char sql[] =
+        "select * from (select s.id as session, s.name, coalesce(s.peer_name, s.peer) as peer, s.slots,"
+        " s.open_leases, s.done_leases, s.lost_leases, s.done_pairs,"
+        " to_char(s.started_at at time zone 'UTC', 'YYYY-MM-DD HH24:MI:SS') as started,"
+        " to_char(s.ended_at at time zone 'UTC', 'YYYY-MM-DD HH24:MI:SS') as ended, s.engine_build as engine"
+        " from kroo.worker_session s where s.slots > 0 and ($2::boolean or s.ended_at is null)"
+        " order by s.started_at desc, s.id limit $1::bigint) newest order by started, session";
+    struct list list = {.limit = 1000};
+    argp_parse(&argp, argc, argv, 0, NULL, &list);
+    char limit[24];
+    snprintf(limit, sizeof limit, "%llu", (unsigned long long)list.limit);
+    const char *parameters[] = {limit, list.all ? "true" : "false"};
+    return run_list(&list, sql, parameters, 2, "no worker is connected");
+}
+
+static error_t events_parse(int key, char *text, struct argp_state *state)
+{
+    struct list *list = state->input;
+    if (key != ARGP_KEY_ARG)
+        return list_parse(key, text, state);
+    if (state->arg_num > 0)
+        return ARGP_ERR_UNKNOWN;
+    args_id(state, text);
+    list->id = text;
+    return 0;
+}
+
+int events_command(int argc, char **argv)
+{
+    static const struct argp_option options[] = {
+        {"limit", OPTION_LIMIT, "N", 0, "The newest N (default 50)", 1},
+        {"kind", OPTION_KIND, "KIND", 0, "Only this kind of event", 1},
+        {0}};
+    static const struct argp argp = {
+        .options = options,
+        .parser = events_parse,
+        .args_doc = "[ID]",
+        .doc = "The event log, newest last; with ID, the events of one experiment.\v"
+               "Examples:\n  kroo events\n  kroo events 12 --limit 500 --json",
+        .children = args_common_children};
+    static const char sql[] =
+        "select * from (select e.id, to_char(e.at at time zone 'UTC', 'YYYY-MM-DD HH24:MI:SS') as at, e.kind,"
+        " e.experiment_id as experiment, e.session_id as session, e.text from kroo.event e"
+        " where ($2::bigint is null or e.experiment_id = $2) and ($3::text is null or e.kind = $3)"
+        " order by e.id desc limit $1::bigint) newest order by id";
+    struct list list = {.limit = 50};
+    argp_parse(&argp, argc, argv, 0, NULL, &list);
+    char limit[24];
+    snprintf(limit, sizeof limit, "%llu", (unsigned long long)list.limit);
+    const char *parameters[] = {limit, list.id, list.kind};
+    return run_list(&list, sql, parameters, 3, "no events");
+}

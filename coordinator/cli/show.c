@@ -1,0 +1,360 @@
+/* `kroo show ID`: everything about one experiment, as a page for people or one JSON object. */
+#include <stdio.h>
+#include <string.h>
+
+#include "coordinator/cli/args.h"
+#include "coordinator/cli/commands.h"
+#include "coordinator/cli/connect.h"
+#include "coordinator/cli/table.h"
+#include "coordinator/record.h"
+#include "engine/build.h"
+#include "proto/artifact.h"
+
+/* What is worked out from a record for showing it. */
+struct show {
+    struct record record;
+    const struct store_counters *counters;
+    int64_t counts[STATISTICS_PAIR_COUNTS];
+    bool has_estimate; /* a match with at least one counted pair */
+    struct statistics_estimate estimate;
+    bool has_test;
+    struct sprt_test test;
+    struct sprt_state bounds;
+    struct store_table endings;
+    char warnings[SPECIFICATION_WARNINGS_MAX + 4][SPECIFICATION_REASON_MAX];
+    unsigned warning_count;
+};
+
+static void add_warning(struct show *show, const char *text)
+{
+    snprintf(show->warnings[show->warning_count++], SPECIFICATION_REASON_MAX, "%s", text);
+}
+
+static void collect_warnings(struct show *show)
+{
+    const struct record *record = &show->record;
+    struct message_create_experiment create;
+    char text[SPECIFICATION_REASON_MAX];
+    record_specification(record, &create);
+    show->warning_count = specification_warnings(&create, show->warnings);
+    if (record->state == STORE_BLOCKED) {
+        snprintf(text, sizeof text, "blocked: %.250s", record->state_reason);
+        add_warning(show, text);
+    }
+    if (record->open_disputes > 0) {
+        snprintf(text, sizeof text, "%llu pairs are disputed: two different games came for one place",
+                 (unsigned long long)record->open_disputes);
+        add_warning(show, text);
+    }
+    if (record->state == STORE_RUNNING && record->open_leases == 0)
+        add_warning(show, "nobody plays it at this moment: `kroo workers` lists who is there");
+    if (record->state == STORE_RUNNING && strcmp(record->experiment.a.engine_build, engine_build()) != 0) {
+        snprintf(text, sizeof text, "only workers with %s may play it; this program has %s",
+                 record->experiment.a.engine_build, engine_build());
+        add_warning(show, text);
+    }
+}
+
+static void work_out(struct show *show)
+{
+    struct statistics_sample sample;
+    show->counters = record_counters(&show->record);
+    record_counts(show->counters, show->counts);
+    show->has_estimate = show->record.experiment.kind == STORE_MATCH && show->counters->prefix_pairs > 0 &&
+                         statistics_sample_set(&sample, show->counts, STATISTICS_PAIR_COUNTS) == 0;
+    if (show->has_estimate)
+        statistics_estimate(&sample, &show->estimate);
+    show->has_test = record_test(&show->record, &show->test);
+    if (show->has_test)
+        sprt_init(&show->bounds, &show->test, STATISTICS_PAIR_BINS);
+    collect_warnings(show);
+}
+
+/* --- for people --- */
+
+static void print_player(const char *side, const struct store_player *player, const char *label)
+{
+    char hex[ARTIFACT_HEX];
+    artifact_hex(player->weights, hex);
+    printf("  %-11s weights %s (%.12s),", side, label, hex);
+    if (player->limits.nodes)
+        printf(" %llu nodes", (unsigned long long)player->limits.nodes);
+    if (player->limits.depth)
+        printf(" depth %u", player->limits.depth);
+    if (player->limits.time_ms)
+        printf(" %u ms", player->limits.time_ms);
+    printf(" a move, table of %u KiB\n", player->limits.hash_kib);
+}
+
+static void print_specification(const struct show *show)
+{
+    const struct record *record = &show->record;
+    const struct store_experiment *e = &record->experiment;
+    struct message_create_experiment create;
+    record_specification(record, &create);
+    printf("experiment %llu: %s, %s%s%s\n", (unsigned long long)e->id, record_kind_name(e->kind),
+           record_state_name(record->state), record->has_verdict ? ", " : "",
+           record->has_verdict ? record->verdict.verdict : "");
+    if (*record->state_reason)
+        printf("  %-11s %s\n", "because", record->state_reason);
+    print_player(e->kind == STORE_MATCH ? "A" : "player", &e->a, record->label_a);
+    if (e->kind == STORE_MATCH)
+        print_player("B", &e->b, record->label_b);
+    printf("  %-11s %s\n", "rules", e->rules);
+    printf("  %-11s %llu; %u opening plies, %g %% noise%s\n", "seed", (unsigned long long)e->seed,
+           e->opening_plies, e->noise_ppm / 1e4,
+           specification_reproducible(&create.spec) ? "" : "; not reproducible (limits of time)");
+    printf("  %-11s %s\n", "engine", e->a.engine_build);
+    printf("  %-11s %s%s%s, priority %d, key %s\n", "created", record->created_at,
+           *e->created_by ? " by " : "", e->created_by, e->priority,
+           *e->idempotency_key ? e->idempotency_key : "-");
+    if (*record->ended_at)
+        printf("  %-11s %s, after %.0f s\n", "ended", record->ended_at, record->seconds);
+    if (*e->note)
+        printf("  %-11s %s\n", "note", e->note);
+}
+
+static void print_counts(const struct show *show)
+{
+    const struct store_counters *c = show->counters;
+    unsigned long long beyond = show->record.counters.games_stored - 2 * c->prefix_pairs;
+    printf("  %-11s %llu counted of %s%llu", "pairs", (unsigned long long)c->prefix_pairs,
+           show->has_test ? "at most " : "", (unsigned long long)show->record.experiment.planned_pairs);
+    printf("; %llu games stored, %llu of them not counted%s\n",
+           (unsigned long long)show->record.counters.games_stored, beyond,
+           beyond && !show->record.has_verdict ? " yet" : "");
+    if (show->record.experiment.kind == STORE_MATCH) {
+        printf("  %-11s LL %llu  LD %llu  DD %llu  WL %llu  DW %llu  WW %llu (A's view)\n", "counts",
+               (unsigned long long)c->ll, (unsigned long long)c->ld, (unsigned long long)c->dd,
+               (unsigned long long)c->wl, (unsigned long long)c->dw, (unsigned long long)c->ww);
+        printf("  %-11s %s: %llu, %llu, %llu, %llu, %llu\n", "pentanomial", statistics_order_name(5),
+               (unsigned long long)c->ll, (unsigned long long)c->ld, (unsigned long long)(c->dd + c->wl),
+               (unsigned long long)c->dw, (unsigned long long)c->ww);
+    }
+    printf("  %-11s won %llu  drawn %llu  lost %llu\n", "games", (unsigned long long)c->wins,
+           (unsigned long long)c->draws, (unsigned long long)c->losses);
+}
+
+static void print_estimates(const struct show *show)
+{
+    const struct statistics_estimate *e = &show->estimate;
+    if (show->has_estimate) {
+        printf("  %-11s %.2f %%\n", "score", 100 * e->score);
+        printf("  %-11s %+.1f, 95 %% interval from %+.1f to %+.1f%s\n", "Elo", e->elo, e->elo_lo, e->elo_hi,
+               show->has_test ? " (plain estimate: biased after a sequential test)" : "");
+        printf("  %-11s %+.1f\n", "nElo", e->nelo);
+        printf("  %-11s %.2f %%\n", "LOS", 100 * e->los);
+    }
+    if (show->has_test)
+        printf("  %-11s %.3f in [%.3f, %.3f]; %s model, elo0 %g, elo1 %g, alpha %g, beta %g, batches of %u "
+               "pairs, "
+               "order %s, formula %d\n",
+               "LLR", show->counters->llr, show->bounds.lower, show->bounds.upper,
+               statistics_model_name(show->test.model), show->test.elo0, show->test.elo1, show->test.alpha,
+               show->test.beta, show->test.batch, statistics_order_name(5), STATISTICS_FORMULA_VERSION);
+}
+
+static void print_verdict(const struct show *show)
+{
+    const struct store_verdict *v = &show->record.verdict;
+    if (!show->record.has_verdict)
+        return;
+    printf("  %-11s %s at %llu pairs, %s%s%s%s%s\n", "verdict", v->verdict,
+           (unsigned long long)v->counters.prefix_pairs, show->record.verdict_at, *v->by ? ", by " : "",
+           v->by, *v->reason ? ": " : "", v->reason);
+}
+
+static void print_work(const struct show *show)
+{
+    for (size_t i = 0; i < show->endings.rows; i++)
+        printf("  %-11s %s %s (%.1f %%), mean length %s plies\n", i == 0 ? "endings" : "",
+               store_cell(&show->endings, i, 0), store_cell(&show->endings, i, 1),
+               100 * table_decimal(&show->endings, i, 2), store_cell(&show->endings, i, 3));
+    printf("  %-11s %llu at work, %llu leases open, %llu disputes open\n", "workers",
+           (unsigned long long)show->record.active_sessions, (unsigned long long)show->record.open_leases,
+           (unsigned long long)show->record.open_disputes);
+    for (unsigned i = 0; i < show->warning_count; i++)
+        printf("  %-11s %s\n", "warning", show->warnings[i]);
+}
+
+static int print_page(const struct show *show)
+{
+    print_specification(show);
+    print_counts(show);
+    print_estimates(show);
+    print_verdict(show);
+    print_work(show);
+    return COMMAND_DONE;
+}
+
+/* --- for programs --- */
+
+static json_t *player_json(const struct store_player *player, const char *label)
+{
+    char hex[ARTIFACT_HEX];
+    artifact_hex(player->weights, hex);
+    return json_pack("{s:s, s:s, s:s, s:I, s:I, s:I, s:I}", "weights", hex, "label", label, "engine_build",
+                     player->engine_build, "nodes", (json_int_t)player->limits.nodes, "depth",
+                     (json_int_t)player->limits.depth, "time_ms", (json_int_t)player->limits.time_ms,
+                     "hash_kib", (json_int_t)player->limits.hash_kib);
+}
+
+static json_t *specification_json(const struct show *show)
+{
+    const struct record *record = &show->record;
+    const struct store_experiment *e = &record->experiment;
+    struct message_create_experiment create;
+    record_specification(record, &create);
+    return json_pack(
+        "{s:I, s:s, s:s, s:s, s:s, s:I, s:I, s:I, s:b, s:b, s:i, s:s, s:s, s:s, s:s, s:o, s:f, s:o, s:o,"
+        " s:I}",
+        "experiment", (json_int_t)e->id, "kind", record_kind_name(e->kind), "state",
+        record_state_name(record->state), "state_reason", record->state_reason, "rules", e->rules, "seed",
+        (json_int_t)e->seed, "opening_plies", (json_int_t)e->opening_plies, "noise_ppm",
+        (json_int_t)e->noise_ppm, "with_scores", e->with_scores, "is_reproducible",
+        specification_reproducible(&create.spec), "priority", (int)e->priority, "key", e->idempotency_key,
+        "note", e->note, "created_by", e->created_by, "created_at", record->created_at, "ended_at",
+        *record->ended_at ? json_string(record->ended_at) : json_null(), "seconds", record->seconds, "a",
+        player_json(&e->a, record->label_a), "b", player_json(&e->b, record->label_b), "planned_pairs",
+        (json_int_t)e->planned_pairs);
+}
+
+static json_t *counts_json(const struct store_counters *c)
+{
+    return json_pack("{s:I, s:[I,I,I,I,I,I], s:s, s:[I,I,I,I,I], s:s, s:I, s:I, s:I}", "pairs",
+                     (json_int_t)c->prefix_pairs, "counts", (json_int_t)c->ll, (json_int_t)c->ld,
+                     (json_int_t)c->dd, (json_int_t)c->wl, (json_int_t)c->dw, (json_int_t)c->ww,
+                     "count_order", statistics_order_name(6), "pentanomial", (json_int_t)c->ll,
+                     (json_int_t)c->ld, (json_int_t)(c->dd + c->wl), (json_int_t)c->dw, (json_int_t)c->ww,
+                     "pentanomial_order", statistics_order_name(5), "wins", (json_int_t)c->wins, "draws",
+                     (json_int_t)c->draws, "losses", (json_int_t)c->losses);
+}
+
+static json_t *estimate_json(const struct show *show)
+{
+    const struct statistics_estimate *e = &show->estimate;
+    if (!show->has_estimate)
+        return json_null();
+    return json_pack("{s:f, s:f, s:f, s:f, s:f, s:f, s:b, s:i}", "score", e->score, "elo", e->elo, "elo_lo",
+                     e->elo_lo, "elo_hi", e->elo_hi, "nelo", e->nelo, "los", e->los, "is_biased",
+                     show->has_test, "formula_version", STATISTICS_FORMULA_VERSION);
+}
+
+static json_t *test_json(const struct show *show)
+{
+    if (!show->has_test)
+        return json_null();
+    return json_pack("{s:f, s:f, s:f, s:s, s:f, s:f, s:f, s:f, s:I, s:s, s:i}", "llr", show->counters->llr,
+                     "lower", show->bounds.lower, "upper", show->bounds.upper, "model",
+                     statistics_model_name(show->test.model), "elo0", show->test.elo0, "elo1",
+                     show->test.elo1, "alpha", show->test.alpha, "beta", show->test.beta, "batch",
+                     (json_int_t)show->test.batch, "count_order", statistics_order_name(5), "formula_version",
+                     STATISTICS_FORMULA_VERSION);
+}
+
+static json_t *verdict_json(const struct show *show)
+{
+    const struct store_verdict *v = &show->record.verdict;
+    if (!show->record.has_verdict)
+        return json_null();
+    return json_pack("{s:s, s:I, s:s, s:s, s:s, s:i}", "verdict", v->verdict, "pairs",
+                     (json_int_t)v->counters.prefix_pairs, "by", v->by, "reason", v->reason, "written_at",
+                     show->record.verdict_at, "formula_version", v->formula_version);
+}
+
+static json_t *warnings_json(const struct show *show)
+{
+    json_t *array = json_array();
+    for (unsigned i = 0; i < show->warning_count; i++)
+        json_array_append_new(array, json_string(show->warnings[i]));
+    return array;
+}
+
+static int print_object(const struct show *show)
+{
+    json_t *object = specification_json(show);
+    json_t *counts = counts_json(show->counters);
+    if (!object || !counts || json_object_update_new(object, counts) != 0)
+        return args_refuse("out of memory");
+    json_object_set_new(object, "games_stored", json_integer((json_int_t)show->record.counters.games_stored));
+    json_object_set_new(object, "estimate", estimate_json(show));
+    json_object_set_new(object, "sprt", test_json(show));
+    json_object_set_new(object, "verdict", verdict_json(show));
+    json_object_set_new(object, "endings", table_json(&show->endings));
+    json_object_set_new(object, "open_leases", json_integer((json_int_t)show->record.open_leases));
+    json_object_set_new(object, "active_sessions", json_integer((json_int_t)show->record.active_sessions));
+    json_object_set_new(object, "open_disputes", json_integer((json_int_t)show->record.open_disputes));
+    json_object_set_new(object, "warnings", warnings_json(show));
+    return table_json_print(object);
+}
+
+/* --- the command --- */
+
+struct show_request {
+    struct args_common common;
+    uint64_t id;
+};
+
+static error_t show_parse(int key, char *text, struct argp_state *state)
+{
+    struct show_request *request = state->input;
+    switch (key) {
+    case ARGP_KEY_INIT:
+        state->child_inputs[0] = &request->common;
+        return 0;
+    case ARGP_KEY_ARG:
+        if (state->arg_num > 0)
+            return ARGP_ERR_UNKNOWN;
+        request->id = args_id(state, text);
+        return 0;
+    case ARGP_KEY_NO_ARGS:
+        argp_error(state, "which experiment? `kroo ls` lists them");
+        return 0;
+    default:
+        return ARGP_ERR_UNKNOWN;
+    }
+}
+
+static int load(struct store *store, uint64_t id, struct show *show)
+{
+    char text[24];
+    const char *parameters[] = {text};
+    snprintf(text, sizeof text, "%llu", (unsigned long long)id);
+    enum store_error error = record_load(store, id, &show->record);
+    if (error == STORE_ERROR_REFUSED)
+        return args_refuse("there is no experiment %s: `kroo ls` lists them", text);
+    if (error != STORE_OK)
+        return connect_failed(store, error);
+    return connect_query(store,
+                         "select reason, games, share, mean_plies from kroo.endings_by_reason"
+                         " where experiment_id = $1::bigint order by games desc, reason",
+                         parameters, 1, &show->endings);
+}
+
+int show_command(int argc, char **argv)
+{
+    static const struct argp argp = {.parser = show_parse,
+                                     .args_doc = "ID",
+                                     .doc = "Everything about one experiment: what was asked for, how far it "
+                                            "is, the six counts, Elo with both "
+                                            "ends of its 95 % interval, LOS, LLR with its model and bounds, "
+                                            "verdict, endings, who works on it, "
+                                            "warnings.\v"
+                                            "Examples:\n  kroo show 12\n  kroo show 12 --json | jq .estimate",
+                                     .children = args_common_children};
+    struct show_request request = {0};
+    struct show show = {0};
+    argp_parse(&argp, argc, argv, 0, NULL, &request);
+    int status;
+    struct store *store = connect_reader(&request.common, &status);
+    if (!store)
+        return status;
+    status = load(store, request.id, &show);
+    store_close(store);
+    if (status != COMMAND_DONE)
+        return status;
+    work_out(&show);
+    status = request.common.json ? print_object(&show) : print_page(&show);
+    store_table_done(&show.endings);
+    return status;
+}

@@ -1,0 +1,396 @@
+#include "coordinator/export.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "engine/play.h"
+
+int export_format_parse(const char *text)
+{
+    static const char *const names[] = {"bin", "json", "c", "md"};
+    for (int i = 0; i < 4; i++)
+        if (strcmp(text, names[i]) == 0)
+            return i;
+    return -1;
+}
+
+/* --- weights as JSON --- */
+
+static json_t *integers(const int16_t *values, size_t count)
+{
+    json_t *array = json_array();
+    for (size_t i = 0; i < count; i++)
+        json_array_append_new(array, json_integer(values[i]));
+    return array;
+}
+
+static json_t *phase_json(const struct weights_phase *phase)
+{
+    json_t *houses = json_array();
+    for (int house = 0; house < WEIGHTS_HOUSES; house++)
+        json_array_append_new(houses, integers(phase->house[house], WEIGHTS_COUNTS));
+    return json_pack("{s:i, s:i, s:o}", "bias", phase->bias, "store", phase->store, "houses", houses);
+}
+
+static json_t *phases_json(const struct weights *weights)
+{
+    json_t *array = json_array();
+    for (int phase = 0; phase < WEIGHTS_PHASES; phase++)
+        json_array_append_new(array, phase_json(&weights->phases[phase]));
+    return array;
+}
+
+static json_t *vectors_json(const struct weights *weights)
+{
+    struct weights_vector vectors[WEIGHTS_VECTORS];
+    char text[POSITION_TEXT_MAX];
+    if (weights_vectors(weights, vectors) != WEIGHTS_OK)
+        return NULL;
+    json_t *array = json_array();
+    for (int i = 0; i < WEIGHTS_VECTORS; i++) {
+        position_format(&vectors[i].position, text);
+        json_array_append_new(array,
+                              json_pack("{s:s, s:i}", "position", text, "score", (int)vectors[i].score));
+    }
+    return array;
+}
+
+static json_t *provenance_json(const struct weights *weights)
+{
+    json_t *value = json_loads(weights->provenance, JSON_DECODE_ANY, NULL);
+    return value ? value : json_string(weights->provenance);
+}
+
+static json_t *shared(const json_t *value)
+{
+    return value ? json_deep_copy(value) : json_null();
+}
+
+json_t *export_weights_json(const struct export_weights *what)
+{
+    const struct weights *weights = what->weights;
+    return json_pack(
+        "{s:s, s:i, s:s, s:I, s:s, s:I, s:s, s:s, s:i, s:i, s:s, s:[i,i,i,i], s:o, s:o, s:o, s:o, s:o, s:o}",
+        "format", "kroo-weights", "version", WEIGHTS_VERSION, "sha256", what->sha256, "number",
+        (json_int_t)what->number, "name", what->name, "size", (json_int_t)what->size, "kind", "table",
+        "rules", weights->rules, "shift", weights->shift, "per_logit", (int)weights->per_logit, "unit",
+        "hundredths of a seed, the mover's view", "phase_seeds_min", 36, 24, 12, 0, "phases",
+        phases_json(weights), "vectors", vectors_json(weights), "provenance", provenance_json(weights),
+        "lineage", shared(what->lineage), "training", shared(what->training), "proof", shared(what->proof));
+}
+
+static int write_json(const struct export_weights *what, FILE *out)
+{
+    json_t *object = export_weights_json(what);
+    int failed = !object || json_dumpf(object, out, JSON_INDENT(1) | JSON_REAL_PRECISION(12)) != 0;
+    json_decref(object);
+    return failed || fputc('\n', out) == EOF ? -1 : 0;
+}
+
+/* --- weights as a C header --- */
+
+static const char c_head[] =
+    "/* %s: weights of an oware evaluation, exported by Kroo.\n"
+    " *   sha256 of the file  %s\n"
+    " *   rules               %s\n"
+    " *   parent              %s\n"
+    " * Compile with -DKROO_WEIGHTS_MAIN for a program that checks the %d test positions:\n"
+    " *   cc -x c -DKROO_WEIGHTS_MAIN weights.h -o check && ./check\n"
+    " */\n"
+    "#ifndef KROO_WEIGHTS_H\n"
+    "#define KROO_WEIGHTS_H\n"
+    "#include <stdint.h>\n\n"
+    "#define KROO_WEIGHTS_SHA256 \"%s\"\n"
+    "enum { KROO_WEIGHTS_SHIFT = %d, KROO_WEIGHTS_PER_LOGIT = %d };\n\n"
+    "/* By seeds on the board: 36 or more, 24-35, 12-23, below 12. Houses: the mover's A..F, then the\n"
+    " * opponent's, each from its owner's left; a count above 12 counts as 12. */\n"
+    "static const struct { int16_t bias, store, house[12][13]; } kroo_weights[4] = {\n";
+
+static const char c_evaluate[] =
+    "};\n\n"
+    "/* Hundredths of a seed, the mover's view: own and other hold six houses and the store. The shift is\n"
+    " * arithmetic: it rounds towards minus infinity. */\n"
+    "static int kroo_weights_evaluate(const int own[7], const int other[7])\n"
+    "{\n"
+    "    int board = 48 - own[6] - other[6], phase = 3 - (board >= 12) - (board >= 24) - (board >= 36);\n"
+    "    int32_t sum = kroo_weights[phase].bias + kroo_weights[phase].store * (own[6] - other[6]);\n"
+    "    for (int i = 0; i < 6; i++) {\n"
+    "        sum += kroo_weights[phase].house[i][own[i] > 12 ? 12 : own[i]];\n"
+    "        sum += kroo_weights[phase].house[6 + i][other[i] > 12 ? 12 : other[i]];\n"
+    "    }\n"
+    "    int32_t unit = INT32_C(1) << KROO_WEIGHTS_SHIFT;\n"
+    "    int32_t score = sum >= 0 ? sum / unit : -((-sum + unit - 1) / unit);\n"
+    "    return score > 32000 ? 32000 : score < -32000 ? -32000 : score;\n"
+    "}\n\n"
+    "/* Test positions: the mover's six houses and store, the opponent's, the expected evaluation. */\n"
+    "static const struct { int own[7], other[7], score; } kroo_weights_tests[] = {\n";
+
+static const char c_tail[] =
+    "};\n\n"
+    "#ifdef KROO_WEIGHTS_MAIN\n"
+    "#include <stdio.h>\n"
+    "int main(void)\n"
+    "{\n"
+    "    int count = (int)(sizeof kroo_weights_tests / sizeof *kroo_weights_tests), wrong = 0;\n"
+    "    for (int i = 0; i < count; i++)\n"
+    "        wrong += kroo_weights_evaluate(kroo_weights_tests[i].own, kroo_weights_tests[i].other) !=\n"
+    "                 kroo_weights_tests[i].score;\n"
+    "    printf(\"%d test positions, %d wrong\\n\", count, wrong);\n"
+    "    return wrong != 0;\n"
+    "}\n"
+    "#endif\n"
+    "#endif\n";
+
+static void write_c_phases(const struct weights *weights, FILE *out)
+{
+    for (int p = 0; p < WEIGHTS_PHASES; p++) {
+        const struct weights_phase *phase = &weights->phases[p];
+        fprintf(out, "    {%d, %d, {\n", phase->bias, phase->store);
+        for (int house = 0; house < WEIGHTS_HOUSES; house++) {
+            fputs("        {", out);
+            for (int count = 0; count < WEIGHTS_COUNTS; count++)
+                fprintf(out, "%s%d", count ? ", " : "", phase->house[house][count]);
+            fputs("},\n", out);
+        }
+        fputs("    }},\n", out);
+    }
+}
+
+static void write_c_side(const struct position *position, int side, FILE *out)
+{
+    fputs("{", out);
+    for (int i = 0; i < 6; i++)
+        fprintf(out, "%d, ", position->houses[6 * side + i]);
+    fprintf(out, "%d}", position->stores[side]);
+}
+
+static int write_c_vectors(const struct weights *weights, FILE *out)
+{
+    struct weights_vector vectors[WEIGHTS_VECTORS];
+    if (weights_vectors(weights, vectors) != WEIGHTS_OK)
+        return -1;
+    for (int i = 0; i < WEIGHTS_VECTORS; i++) {
+        int side = vectors[i].position.side;
+        fputs("    {", out);
+        write_c_side(&vectors[i].position, side, out);
+        fputs(", ", out);
+        write_c_side(&vectors[i].position, 1 - side, out);
+        fprintf(out, ", %d},\n", (int)vectors[i].score);
+    }
+    return 0;
+}
+
+/* The parent's hash out of the lineage, `none` for a first ancestor. */
+static const char *parent_of(const struct export_weights *what)
+{
+    const char *parent =
+        json_string_value(json_object_get(json_array_get(what->lineage, 1), "ancestor_sha256"));
+    return parent ? parent : "none";
+}
+
+static int write_c(const struct export_weights *what, FILE *out)
+{
+    /* A name from outside must not end the comment. */
+    char title[STORE_NAME];
+    snprintf(title, sizeof title, "%s", *what->name ? what->name : "unnamed");
+    for (char *c = title; *c; c++)
+        if (*c == '*' || *c == '/' || (unsigned char)*c < ' ')
+            *c = '_';
+    fprintf(out, c_head, title, what->sha256, what->weights->rules, parent_of(what), WEIGHTS_VECTORS,
+            what->sha256, what->weights->shift, (int)what->weights->per_logit);
+    write_c_phases(what->weights, out);
+    fputs(c_evaluate, out);
+    if (write_c_vectors(what->weights, out) != 0)
+        return -1;
+    fputs(c_tail, out);
+    return ferror(out) ? -1 : 0;
+}
+
+/* --- weights as a page --- */
+
+static void write_md_cell(const json_t *value, FILE *out)
+{
+    if (json_is_string(value))
+        fprintf(out, " %.64s |", json_string_value(value));
+    else if (value && !json_is_null(value)) {
+        fputs(" ", out);
+        json_dumpf(value, out, JSON_ENCODE_ANY | JSON_REAL_PRECISION(6));
+        fputs(" |", out);
+    } else {
+        fputs(" |", out);
+    }
+}
+
+/* An array of like objects as a table. */
+static void write_md_table(const char *title, const json_t *array, FILE *out)
+{
+    size_t index;
+    json_t *row, *value;
+    const char *key;
+    if (json_array_size(array) == 0)
+        return;
+    fprintf(out, "\n## %s\n\n|", title);
+    json_object_foreach(json_array_get(array, 0), key, value) fprintf(out, " %s |", key);
+    fputs("\n|", out);
+    json_object_foreach(json_array_get(array, 0), key, value) fputs("---|", out);
+    fputs("\n", out);
+    json_array_foreach((json_t *)array, index, row)
+    {
+        fputs("|", out);
+        json_object_foreach(row, key, value) write_md_cell(value, out);
+        fputs("\n", out);
+    }
+}
+
+static int write_md_vectors(const struct weights *weights, FILE *out)
+{
+    struct weights_vector vectors[WEIGHTS_VECTORS];
+    char text[POSITION_TEXT_MAX];
+    if (weights_vectors(weights, vectors) != WEIGHTS_OK)
+        return -1;
+    fprintf(
+        out,
+        "\n## Test positions\n\n`kroo-engine eval --weights FILE` must answer each position with the score "
+        "beside it\n(hundredths of a seed, the mover's view).\n\n| position | score |\n|---|---|\n");
+    for (int i = 0; i < WEIGHTS_VECTORS; i++) {
+        position_format(&vectors[i].position, text);
+        fprintf(out, "| `%s` | %d |\n", text, (int)vectors[i].score);
+    }
+    return 0;
+}
+
+static int write_md(const struct export_weights *what, FILE *out)
+{
+    const struct weights *weights = what->weights;
+    fprintf(
+        out,
+        "# Weights %llu%s%s\n\n| | |\n|---|---|\n| sha256 | `%s` |\n| size | %zu bytes |\n| kind | table |\n"
+        "| rules | %s |\n| shift | %d |\n| hundredths of a seed a unit of log odds | %d |\n| parent | `%s` "
+        "|\n",
+        (unsigned long long)what->number, *what->name ? ": " : "", what->name, what->sha256, what->size,
+        weights->rules, weights->shift, (int)weights->per_logit, parent_of(what));
+    write_md_table("Lineage", what->lineage, out);
+    if (json_is_object(what->training)) {
+        json_t *array = json_array();
+        json_array_append(array, (json_t *)what->training);
+        write_md_table("Training", array, out);
+        json_decref(array);
+    }
+    write_md_table("Promotions and their verdicts", what->proof, out);
+    fprintf(out, "\n## Provenance in the file\n\n```json\n%s\n```\n", weights->provenance);
+    return write_md_vectors(weights, out) != 0 || ferror(out) ? -1 : 0;
+}
+
+int export_weights(const struct export_weights *what, enum export_format format, FILE *out)
+{
+    switch (format) {
+    case EXPORT_BIN:
+        return fwrite(what->bytes, 1, what->size, out) == what->size ? 0 : -1;
+    case EXPORT_JSON:
+        return write_json(what, out);
+    case EXPORT_C:
+        return write_c(what, out);
+    case EXPORT_MD:
+        return write_md(what, out);
+    }
+    return -1;
+}
+
+/* --- games --- */
+
+static void write_limits(const struct store_limits *limits, FILE *out)
+{
+    const char *comma = "";
+    if (limits->nodes) {
+        fprintf(out, "nodes:%llu", (unsigned long long)limits->nodes);
+        comma = ",";
+    }
+    if (limits->depth) {
+        fprintf(out, "%sdepth:%u", comma, limits->depth);
+        comma = ",";
+    }
+    if (limits->time_ms)
+        fprintf(out, "%stime_ms:%u", comma, limits->time_ms);
+    fprintf(out, ",hash_kib:%u", limits->hash_kib);
+}
+
+/* Player a is South in leg 0. */
+static const struct store_player *south_of(const struct export_game_frame *frame, unsigned leg)
+{
+    return leg == 0 ? &frame->experiment->a : &frame->experiment->b;
+}
+
+static const struct store_player *north_of(const struct export_game_frame *frame, unsigned leg)
+{
+    return leg == 0 ? &frame->experiment->b : &frame->experiment->a;
+}
+
+static const char *hash_of(const struct export_game_frame *frame, const struct store_player *player)
+{
+    return player == &frame->experiment->a ? frame->sha256_a : frame->sha256_b;
+}
+
+static bool is_counted(const struct export_game_frame *frame, const struct store_game *game)
+{
+    return game->pair < frame->counted_pairs;
+}
+
+int export_game_text(const struct export_game_frame *frame, const struct store_game *game, FILE *out)
+{
+    const struct store_experiment *e = frame->experiment;
+    const struct store_player *south = south_of(frame, game->leg), *north = north_of(frame, game->leg);
+    fprintf(out, "experiment=%llu pair=%llu leg=%u rules=%s seed=%llu opening_plies=%u noise_ppm=%u",
+            (unsigned long long)e->id, (unsigned long long)game->pair, game->leg, e->rules,
+            (unsigned long long)e->seed, e->opening_plies, e->noise_ppm);
+    fprintf(out, " south=%s/", hash_of(frame, south));
+    write_limits(&south->limits, out);
+    fprintf(out, " north=%s/", hash_of(frame, north));
+    write_limits(&north->limits, out);
+    fprintf(out, " a=%s counted=%s claimed=%s result=%s reason=%s stores=%u-%u plies=%zu moves=%s\n",
+            game->leg == 0 ? "south" : "north", is_counted(frame, game) ? "yes" : "no",
+            game->claimed ? "yes" : "no", game->result, game->reason, game->south, game->north, game->plies,
+            game->moves);
+    return ferror(out) ? -1 : 0;
+}
+
+static json_t *player_json(const struct export_game_frame *frame, const struct store_player *player,
+                           const char *role)
+{
+    return json_pack("{s:s, s:s, s:s, s:I, s:I, s:I, s:I}", "player", role, "weights", hash_of(frame, player),
+                     "engine_build", player->engine_build, "nodes", (json_int_t)player->limits.nodes, "depth",
+                     (json_int_t)player->limits.depth, "time_ms", (json_int_t)player->limits.time_ms,
+                     "hash_kib", (json_int_t)player->limits.hash_kib);
+}
+
+static json_t *scores_json(const struct store_game *game)
+{
+    if (!game->scores)
+        return json_null();
+    json_t *array = json_array();
+    for (size_t i = 0; 2 * i + 1 < game->scores_size; i++) {
+        int16_t score = (int16_t)(game->scores[2 * i] | game->scores[2 * i + 1] << 8);
+        json_array_append_new(array, score == PLAY_NO_SCORE ? json_null() : json_integer(score));
+    }
+    return array;
+}
+
+int export_game_json(const struct export_game_frame *frame, const struct store_game *game, FILE *out)
+{
+    const struct store_experiment *e = frame->experiment;
+    json_t *object = json_pack(
+        "{s:I, s:I, s:I, s:s, s:I, s:I, s:I, s:o, s:o, s:b, s:b, s:s, s:s, s:[i,i], s:I, s:i, s:I, s:I, s:I, "
+        "s:s, "
+        "s:o}",
+        "experiment", (json_int_t)e->id, "pair", (json_int_t)game->pair, "leg", (json_int_t)game->leg,
+        "rules", e->rules, "seed", (json_int_t)e->seed, "opening_plies", (json_int_t)e->opening_plies,
+        "noise_ppm", (json_int_t)e->noise_ppm, "south",
+        player_json(frame, south_of(frame, game->leg), game->leg ? "b" : "a"), "north",
+        player_json(frame, north_of(frame, game->leg), game->leg ? "a" : "b"), "counted",
+        is_counted(frame, game), "claimed", game->claimed, "result", game->result, "reason", game->reason,
+        "stores", game->south, game->north, "plies", (json_int_t)game->plies, "a_half_points",
+        game->a_half_points, "attempt", (json_int_t)game->attempt, "nodes", (json_int_t)game->nodes,
+        "time_ms", (json_int_t)game->time_ms, "moves", game->moves, "scores", scores_json(game));
+    int failed = !object || json_dumpf(object, out, JSON_COMPACT) != 0;
+    json_decref(object);
+    return failed || fputc('\n', out) == EOF ? -1 : 0;
+}

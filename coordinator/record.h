@@ -1,0 +1,42 @@
+/* One experiment as it stands in the database: specification, state, counters, verdict and who works on it;
+ * what `kroo show`, `watch`, `games`, `verify` and `replay` start from. Plain data; the store's thread. */
+#ifndef KROO_COORDINATOR_RECORD_H
+#define KROO_COORDINATOR_RECORD_H
+
+#include "coordinator/specification.h"
+#include "coordinator/sprt.h"
+#include "sql/store.h"
+
+enum { RECORD_TIME = 32 };
+
+struct record {
+    struct store_experiment experiment;
+    /* everything below is of one moment */
+    enum store_state state;
+    char state_reason[STORE_TEXT];
+    char created_at[RECORD_TIME], ended_at[RECORD_TIME];     /* "" while it runs */
+    double seconds;                                          /* from creation to its end or now */
+    char label_a[STORE_NAME + 24], label_b[STORE_NAME + 24]; /* number and name of the weights */
+    struct store_counters counters;
+    bool has_verdict;
+    struct store_verdict verdict;
+    char verdict_at[RECORD_TIME];
+    uint64_t open_leases, active_sessions, open_disputes;
+};
+
+/* REFUSED when there is no such experiment. */
+enum store_error record_load(struct store *store, uint64_t id, struct record *out);
+
+/* The counters that count: those of the verdict once there is one. */
+const struct store_counters *record_counters(const struct record *record);
+/* The six counts in their order. */
+void record_counts(const struct store_counters *counters, int64_t counts[STATISTICS_PAIR_COUNTS]);
+/* The sequential test; false when it has none or one that this program does not know. */
+bool record_test(const struct record *record, struct sprt_test *test);
+/* The specification as it was sent, for specification_warnings. */
+void record_specification(const struct record *record, struct message_create_experiment *out);
+
+const char *record_kind_name(enum store_kind kind);
+const char *record_state_name(enum store_state state);
+
+#endif

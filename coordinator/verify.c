@@ -1,0 +1,428 @@
+#include "coordinator/verify.h"
+
+#include <math.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "engine/play.h"
+
+struct verify {
+    const struct record *record;
+    const struct verify_watch *watch;
+    const uint64_t *disputed;
+    size_t disputed_count, disputed_at;
+    struct rules rules;
+    struct play_setup setup;
+    struct game *game;
+    char opening[PLAY_OPENING_MAX + 1];
+    int opening_length;
+    uint64_t pair; /* the one being read */
+    bool legs[2];
+    unsigned half_points[2];
+    bool started;
+    /* the count */
+    uint64_t prefix; /* pairs counted so far */
+    bool open;       /* the prefix may still grow */
+    uint64_t limit;  /* pairs that may count */
+    int64_t counts[STATISTICS_PAIR_COUNTS], batch[STATISTICS_PAIR_BINS];
+    bool has_test;
+    struct sprt_test test;
+    struct sprt_state sprt;
+    uint64_t games, differences;
+};
+
+static void differ(struct verify *verify, const char *format, ...) __attribute__((format(printf, 2, 3)));
+static void differ(struct verify *verify, const char *format, ...)
+{
+    char text[VERIFY_TEXT_MAX];
+    int used =
+        snprintf(text, sizeof text, "experiment %llu", (unsigned long long)verify->record->experiment.id);
+    va_list arguments;
+    va_start(arguments, format);
+    vsnprintf(text + used, sizeof text - (size_t)used, format, arguments);
+    va_end(arguments);
+    verify->differences++;
+    verify->watch->difference(verify->watch->context, text);
+}
+
+struct verify *verify_create(const struct record *record, const uint64_t *disputed, size_t disputed_count,
+                             const struct verify_watch *watch)
+{
+    struct verify *verify = calloc(1, sizeof *verify);
+    if (!verify)
+        return NULL;
+    char reason[160];
+    const struct store_experiment *experiment = &record->experiment;
+    verify->record = record;
+    verify->watch = watch;
+    verify->disputed = disputed;
+    verify->disputed_count = disputed_count;
+    verify->open = true;
+    verify->limit = record->has_verdict ? record->verdict.counters.prefix_pairs : experiment->planned_pairs;
+    if (rules_parse(experiment->rules, &verify->rules, reason, sizeof reason) != 0) {
+        differ(verify, ": %s", reason);
+        free(verify);
+        return NULL;
+    }
+    verify->game = game_create(&verify->rules, NULL);
+    if (!verify->game) {
+        free(verify);
+        return NULL;
+    }
+    verify->setup = (struct play_setup){.rules = &verify->rules,
+                                        .seed = experiment->seed,
+                                        .opening_plies = experiment->opening_plies,
+                                        .noise_ppm = experiment->noise_ppm};
+    verify->has_test = record_test(record, &verify->test);
+    if (verify->has_test)
+        sprt_init(&verify->sprt, &verify->test, STATISTICS_PAIR_BINS);
+    else if (experiment->has_sprt)
+        differ(verify, ": its sequential test is not one that this program knows");
+    return verify;
+}
+
+void verify_destroy(struct verify *verify)
+{
+    if (!verify)
+        return;
+    game_destroy(verify->game);
+    free(verify);
+}
+
+/* --- one game --- */
+
+static bool is_claim(enum game_reason reason)
+{
+    return reason >= GAME_REASON_AGREED;
+}
+
+static void check_opening(struct verify *verify, const struct store_game *game)
+{
+    if (verify->opening_length < 0)
+        differ(verify, " pair %llu: these rules leave no opening", (unsigned long long)game->pair);
+    else if (game->plies < (size_t)verify->opening_length ||
+             memcmp(game->moves, verify->opening, (size_t)verify->opening_length) != 0)
+        differ(verify, " pair %llu leg %u: does not start with the opening %s of its pair",
+               (unsigned long long)game->pair, game->leg, verify->opening);
+}
+
+static void check_ending(struct verify *verify, const struct store_game *game)
+{
+    enum game_result result = game_result(verify->game);
+    const char *reason = game_reason_text(game_reason(verify->game));
+    struct position end = game_position(verify->game);
+    if (strcmp(game->result, game_result_text(result)) != 0 || strcmp(game->reason, reason) != 0)
+        differ(verify, " pair %llu leg %u: stored %s by %s, the replay gives %s by %s",
+               (unsigned long long)game->pair, game->leg, game->result, game->reason,
+               game_result_text(result), reason);
+    if (game->south != end.stores[SIDE_SOUTH] || game->north != end.stores[SIDE_NORTH])
+        differ(verify, " pair %llu leg %u: stored %u-%u seeds, the replay gives %u-%u",
+               (unsigned long long)game->pair, game->leg, game->south, game->north, end.stores[SIDE_SOUTH],
+               end.stores[SIDE_NORTH]);
+    if (game->claimed)
+        differ(verify, " pair %llu leg %u: marked as claimed, yet the replay shows its end",
+               (unsigned long long)game->pair, game->leg);
+}
+
+static void check_replay(struct verify *verify, const struct store_game *game)
+{
+    size_t played = 0;
+    game_reset(verify->game, NULL);
+    enum game_error error = game_play_text(verify->game, game->moves, strlen(game->moves), &played);
+    int reason = game_reason_parse(game->reason);
+    if (error != GAME_OK)
+        differ(verify, " pair %llu leg %u: ply %zu, %c, is refused in the replay: %s",
+               (unsigned long long)game->pair, game->leg, played + 1, game->moves[played],
+               error == GAME_ERROR_OVER ? "the game was over" : "not a legal move");
+    else if (game_over(verify->game))
+        check_ending(verify, game);
+    else if (reason < 0 || !is_claim((enum game_reason)reason) || !game->claimed)
+        differ(verify, " pair %llu leg %u: stored as %s by %s, yet the game is not over after %zu plies",
+               (unsigned long long)game->pair, game->leg, game->result, game->reason, game->plies);
+}
+
+static void check_fields(struct verify *verify, const struct store_game *game)
+{
+    int result = game_result_parse(game->result);
+    unsigned points = result == GAME_DRAW ? 1 : (result == GAME_SOUTH_WINS) == (game->leg == 0) ? 2 : 0;
+    if (result < 0 || game->a_half_points != points)
+        differ(verify, " pair %llu leg %u: %u half points for player a, its result %s makes them %u",
+               (unsigned long long)game->pair, game->leg, game->a_half_points, game->result, points);
+    if (strlen(game->moves) != game->plies)
+        differ(verify, " pair %llu leg %u: %zu plies are stored, the moves are %zu",
+               (unsigned long long)game->pair, game->leg, game->plies, strlen(game->moves));
+    if (verify->record->experiment.with_scores && game->scores_size != 2 * game->plies)
+        differ(verify, " pair %llu leg %u: %zu bytes of scores for %zu plies", (unsigned long long)game->pair,
+               game->leg, game->scores_size, game->plies);
+    if (game->pair >= verify->record->experiment.planned_pairs)
+        differ(verify, " pair %llu: beyond the %llu planned", (unsigned long long)game->pair,
+               (unsigned long long)verify->record->experiment.planned_pairs);
+}
+
+/* --- the count --- */
+
+static bool is_disputed(struct verify *verify, uint64_t pair)
+{
+    while (verify->disputed_at < verify->disputed_count && verify->disputed[verify->disputed_at] < pair)
+        verify->disputed_at++;
+    return verify->disputed_at < verify->disputed_count && verify->disputed[verify->disputed_at] == pair;
+}
+
+static void feed_test(struct verify *verify, enum statistics_pair class)
+{
+    verify->batch[statistics_pair_bin(class)]++;
+    if (verify->prefix % verify->test.batch != 0)
+        return;
+    if (sprt_feed(&verify->sprt, &verify->test, verify->batch) != SPRT_OPEN)
+        verify->open = false;
+    memset(verify->batch, 0, sizeof verify->batch);
+}
+
+/* The pair that was being read is complete as far as it is stored: does the prefix grow over it? */
+static void close_pair(struct verify *verify)
+{
+    if (!verify->started || !verify->open)
+        return;
+    bool waits = !verify->record->has_verdict && is_disputed(verify, verify->pair);
+    if (verify->pair != verify->prefix || !verify->legs[0] || !verify->legs[1] || waits ||
+        verify->prefix >= verify->limit) {
+        verify->open = false;
+        return;
+    }
+    enum statistics_pair class = statistics_pair_class(verify->half_points[0], verify->half_points[1]);
+    verify->counts[class]++;
+    verify->prefix++;
+    if (verify->has_test)
+        feed_test(verify, class);
+}
+
+static void open_pair(struct verify *verify, uint64_t pair)
+{
+    close_pair(verify);
+    if (verify->started && pair < verify->pair)
+        differ(verify, " pair %llu comes after pair %llu: the games are not in key order",
+               (unsigned long long)pair, (unsigned long long)verify->pair);
+    verify->started = true;
+    verify->pair = pair;
+    verify->legs[0] = verify->legs[1] = false;
+    verify->opening_length = play_opening(&verify->setup, pair, verify->opening);
+}
+
+void verify_game(struct verify *verify, const struct store_game *game)
+{
+    verify->games++;
+    if (game->leg > 1) {
+        differ(verify, " pair %llu: there is no leg %u", (unsigned long long)game->pair, game->leg);
+        return;
+    }
+    if (!verify->started || game->pair != verify->pair)
+        open_pair(verify, game->pair);
+    if (verify->legs[game->leg])
+        differ(verify, " pair %llu leg %u is stored twice", (unsigned long long)game->pair, game->leg);
+    verify->legs[game->leg] = true;
+    verify->half_points[game->leg] = game->a_half_points;
+    check_fields(verify, game);
+    check_opening(verify, game);
+    check_replay(verify, game);
+    if (verify->watch->progress && verify->games % 256 == 0)
+        verify->watch->progress(verify->watch->context, verify->games);
+}
+
+/* --- the comparison --- */
+
+static void compare(struct verify *verify, const char *where, const char *what, uint64_t stored,
+                    uint64_t counted)
+{
+    if (stored != counted)
+        differ(verify, ": %s says %s %llu, the games make it %llu", where, what, (unsigned long long)stored,
+               (unsigned long long)counted);
+}
+
+static bool near(double stored, double computed)
+{
+    return fabs(stored - computed) <= 1e-9 * fmax(1, fabs(computed));
+}
+
+static void compare_real(struct verify *verify, const char *what, double stored, double computed)
+{
+    if (!near(stored, computed))
+        differ(verify, ": %s is stored as %.12g, the games make it %.12g", what, stored, computed);
+}
+
+static void compare_counters(struct verify *verify, const char *where, const struct store_counters *stored)
+{
+    static const char *const names[] = {"LL", "LD", "DD", "WL", "DW", "WW"};
+    int64_t counts[STATISTICS_PAIR_COUNTS];
+    const int64_t *n = verify->counts;
+    record_counts(stored, counts);
+    compare(verify, where, "counted pairs", stored->prefix_pairs, verify->prefix);
+    for (int i = 0; i < STATISTICS_PAIR_COUNTS; i++)
+        compare(verify, where, names[i], (uint64_t)counts[i], (uint64_t)n[i]);
+    compare(verify, where, "games won", stored->wins, (uint64_t)(2 * n[PAIR_WW] + n[PAIR_DW] + n[PAIR_WL]));
+    compare(verify, where, "games drawn", stored->draws,
+            (uint64_t)(n[PAIR_LD] + n[PAIR_DW] + 2 * n[PAIR_DD]));
+    compare(verify, where, "games lost", stored->losses,
+            (uint64_t)(2 * n[PAIR_LL] + n[PAIR_LD] + n[PAIR_WL]));
+    if (verify->has_test)
+        compare_real(verify, "the LLR", stored->llr, verify->sprt.llr);
+}
+
+static const char *expected_verdict(const struct verify *verify)
+{
+    if (verify->has_test && verify->sprt.status != SPRT_OPEN)
+        return sprt_status_name(verify->sprt.status);
+    return verify->prefix == verify->record->experiment.planned_pairs ? "undecided" : "";
+}
+
+static void compare_estimates(struct verify *verify, const struct store_verdict *verdict)
+{
+    struct statistics_sample sample;
+    struct statistics_estimate estimate;
+    if (verdict->formula_version != STATISTICS_FORMULA_VERSION || verify->prefix == 0 ||
+        verify->record->experiment.kind != STORE_MATCH ||
+        statistics_sample_set(&sample, verify->counts, STATISTICS_PAIR_COUNTS) != 0)
+        return;
+    statistics_estimate(&sample, &estimate);
+    compare_real(verify, "Elo", verdict->elo, estimate.elo);
+    compare_real(verify, "the lower end of Elo", verdict->elo_lo, estimate.elo_lo);
+    compare_real(verify, "the upper end of Elo", verdict->elo_hi, estimate.elo_hi);
+    compare_real(verify, "nElo", verdict->nelo, estimate.nelo);
+    compare_real(verify, "LOS", verdict->los, estimate.los);
+}
+
+static void compare_verdict(struct verify *verify)
+{
+    const struct store_verdict *verdict = &verify->record->verdict;
+    const char *expected = expected_verdict(verify);
+    compare_counters(verify, "the verdict", &verdict->counters);
+    if (strcmp(verdict->verdict, "aborted") != 0 && strcmp(verdict->verdict, expected) != 0)
+        differ(verify, ": the verdict is %s, the games make it %s", verdict->verdict,
+               *expected ? expected : "open");
+    if (strcmp(verdict->verdict, "aborted") == 0 && verify->has_test && verify->sprt.status != SPRT_OPEN)
+        differ(verify, ": aborted, yet the counted games had decided: %s",
+               sprt_status_name(verify->sprt.status));
+    compare_estimates(verify, verdict);
+}
+
+void verify_finish(struct verify *verify, struct verify_totals *totals)
+{
+    const struct record *record = verify->record;
+    close_pair(verify);
+    compare(verify, "the counter", "games stored", record->counters.games_stored, verify->games);
+    compare_counters(verify, "the counter", &record->counters);
+    if (record->has_verdict)
+        compare_verdict(verify);
+    else if (*expected_verdict(verify) && record->state == STORE_RUNNING)
+        differ(verify, ": the counted games make it %s, yet there is no verdict", expected_verdict(verify));
+    else if (record->state == STORE_FINISHED || record->state == STORE_STOPPED)
+        differ(verify, ": it is %s without a verdict", record_state_name(record->state));
+    totals->games += verify->games;
+    totals->pairs_counted += verify->prefix;
+    totals->differences += verify->differences;
+}
+
+/* --- from the database --- */
+
+/* The same question asked in SQL, by other means. */
+static enum store_error ask_sql(struct store *store, struct verify *verify, const char *const *parameters)
+{
+    struct store_table rows;
+    enum store_error error = store_query(store,
+                                         "select source, counter, recorded, recomputed from"
+                                         " kroo.verify_counters($1::bigint)"
+                                         " where recorded is distinct from recomputed",
+                                         parameters, 1, &rows);
+    if (error != STORE_OK)
+        return error;
+    for (size_t i = 0; i < rows.rows; i++)
+        differ(verify, ": in SQL, %s says %s %s, the games make it %s", store_cell(&rows, i, 0),
+               store_cell(&rows, i, 1), store_cell(&rows, i, 2), store_cell(&rows, i, 3));
+    store_table_done(&rows);
+    return STORE_OK;
+}
+
+enum verify_column { PAIR, LEG, MOVES, PLIES, RESULT, REASON, SOUTH, NORTH, POINTS, CLAIMED, SCORES };
+
+static const char games_sql[] =
+    "select pair_no, leg, moves, plies, result, reason, south, north, a_half_points, claimed,"
+    " coalesce(octet_length(scores), 0) from kroo.game where experiment_id = $1::bigint "
+    "order by pair_no, leg";
+
+static uint64_t cell_number(const struct store_table *row, size_t column)
+{
+    return strtoull(store_cell(row, 0, column), NULL, 10);
+}
+
+static int take_row(void *context, const struct store_table *row)
+{
+    struct store_game game = {
+        .pair = cell_number(row, PAIR),
+        .leg = (uint8_t)cell_number(row, LEG),
+        .moves = store_cell(row, 0, MOVES),
+        .plies = cell_number(row, PLIES),
+        .south = (uint8_t)cell_number(row, SOUTH),
+        .north = (uint8_t)cell_number(row, NORTH),
+        .a_half_points = (uint8_t)cell_number(row, POINTS),
+        .claimed = *store_cell(row, 0, CLAIMED) == 't',
+        .scores_size = cell_number(row, SCORES),
+    };
+    snprintf(game.result, sizeof game.result, "%s", store_cell(row, 0, RESULT));
+    snprintf(game.reason, sizeof game.reason, "%s", store_cell(row, 0, REASON));
+    verify_game(context, &game);
+    return 0;
+}
+
+static enum store_error run(struct store *store, uint64_t experiment, const struct verify_watch *watch,
+                            struct verify_totals *totals)
+{
+    struct record record;
+    uint64_t *disputed = NULL;
+    size_t count = 0;
+    enum store_error error = record_load(store, experiment, &record);
+    if (error == STORE_OK)
+        error = store_disputed_pairs(store, experiment, &disputed, &count);
+    if (error != STORE_OK)
+        return error;
+    struct verify *verify = verify_create(&record, disputed, count, watch);
+    char text[24];
+    const char *parameters[] = {text};
+    snprintf(text, sizeof text, "%llu", (unsigned long long)experiment);
+    if (verify) {
+        error = (enum store_error)store_stream(store, games_sql, parameters, 1, take_row, verify);
+        if (error == STORE_OK)
+            error = ask_sql(store, verify, parameters);
+        if (error == STORE_OK)
+            verify_finish(verify, totals);
+    } else {
+        totals->differences++;
+    }
+    verify_destroy(verify);
+    free(disputed);
+    return error;
+}
+
+static enum store_error command(struct store *store, const char *sql)
+{
+    struct store_table nothing;
+    enum store_error error = store_query(store, sql, NULL, 0, &nothing);
+    if (error == STORE_OK)
+        store_table_done(&nothing);
+    return error;
+}
+
+enum store_error verify_experiment(struct store *store, uint64_t experiment, const struct verify_watch *watch,
+                                   struct verify_totals *totals)
+{
+    enum store_error error = command(store, "begin isolation level repeatable read read only");
+    if (error == STORE_OK)
+        error = command(store, "set local statement_timeout = 0");
+    if (error != STORE_OK)
+        return error;
+    error = run(store, experiment, watch, totals);
+    /* A failed statement has ended the snapshot; its reason must outlive the rollback. */
+    if (error == STORE_OK)
+        return command(store, "commit");
+    return error;
+}
