@@ -11,7 +11,8 @@
 
 enum store_error {
     STORE_OK = 0,
-    STORE_ERROR_CONNECTION = -1, /* away, or died on the way: a commit's outcome is unknown */
+    STORE_ERROR_CONNECTION = -1, /* away, or died on the way: a commit's outcome is unknown; or a lock or time-out
+                                    that another try may pass. The store answers so until it is opened again */
     STORE_ERROR_REFUSED = -2,    /* the database refused it: constraint, permission, unknown row */
     STORE_ERROR_UNIQUE = -3,     /* the key is there already */
     STORE_ERROR_DATA = -4,       /* what came back is not what the schema promises */
@@ -22,6 +23,9 @@ enum store_error {
 };
 
 enum { STORE_HASH = 32, STORE_NAME = 64, STORE_TEXT = 512, STORE_RULES = 160, STORE_KEY = 41 };
+
+/* The training line meant where none is named. */
+#define STORE_LINE "main"
 
 struct store;
 
@@ -98,6 +102,7 @@ enum store_error store_experiment_create(struct store *store, struct store_exper
 enum store_error store_experiments_running(struct store *store, struct store_experiment **list, size_t *count);
 /* One experiment in whatever state; REFUSED when there is none. */
 enum store_error store_experiment_get(struct store *store, uint64_t id, struct store_experiment *out);
+/* Only a running or blocked experiment changes its state; setting the same state again is no error. */
 enum store_error store_experiment_set_state(struct store *store, uint64_t experiment, enum store_state state,
                                             const char *reason);
 enum store_error store_counters_update(struct store *store, uint64_t experiment, const struct store_counters *counters);

@@ -1,0 +1,405 @@
+/* Experiments, players, counters and verdicts. */
+#include "sql/store_connection.h"
+
+#include <assert.h>
+#include <inttypes.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const char *const kind_words[] = {[STORE_SELFPLAY] = "selfplay", [STORE_MATCH] = "match"};
+static const char *const state_words[] = {[STORE_RUNNING] = "running",
+                                          [STORE_FINISHED] = "finished",
+                                          [STORE_STOPPED] = "stopped",
+                                          [STORE_BLOCKED] = "blocked"};
+
+static int word_index(const char *const *words, int count, const char *word, bool *bad)
+{
+    for (int i = 0; i < count; i++)
+        if (strcmp(words[i], word) == 0)
+            return i;
+    *bad = true;
+    return 0;
+}
+
+/* The one row and cell of a result that must be a number. Clears the result. */
+static enum store_error take_number(struct store *store, PGresult *result, uint64_t *out)
+{
+    bool bad = false;
+    *out = store_cell_u64(result, 0, 0, &bad);
+    PQclear(result);
+    return bad ? store_fail(store, STORE_ERROR_DATA, "a number was expected") : STORE_OK;
+}
+
+/* --- creating ----------------------------------------------------------------------------------------------
+ */
+
+/* The player's number, known or new. */
+static enum store_error put_player(struct store *store, const struct store_player *player, uint64_t *id)
+{
+    struct store_parameters parameters = {0};
+    store_add_text(&parameters, player->engine_build);
+    enum store_error error =
+        store_run(store, "insert into engine_build (name) values ($1) on conflict do nothing", &parameters,
+                  false, NULL);
+    if (error != STORE_OK)
+        return error;
+    char options[160];
+    snprintf(options, sizeof options,
+             "{\"nodes\":%" PRIu64 ",\"depth\":%" PRIu32 ",\"time_ms\":%" PRIu32 ",\"hash_kib\":%" PRIu32 "}",
+             player->limits.nodes, player->limits.depth, player->limits.time_ms, player->limits.hash_kib);
+    store_add_bytes(&parameters, player->weights, STORE_HASH);
+    store_add_text(&parameters, options);
+    error = store_run(store,
+                      "insert into player (engine_build, weights_sha256, options) values ($1, $2, $3) "
+                      "on conflict do nothing",
+                      &parameters, false, NULL);
+    if (error != STORE_OK)
+        return error;
+    PGresult *result;
+    error = store_run(
+        store, "select id from player where engine_build = $1 and weights_sha256 = $2 and options = $3",
+        &parameters, false, &result);
+    return error == STORE_OK ? take_number(store, result, id) : error;
+}
+
+static void add_sprt(struct store_parameters *parameters, const struct store_experiment *experiment)
+{
+    if (!experiment->has_sprt) {
+        for (int i = 0; i < 6; i++)
+            store_add_text(parameters, NULL);
+        return;
+    }
+    const struct store_sprt *sprt = &experiment->sprt;
+    store_add_text(parameters, sprt->model);
+    store_add_double(parameters, sprt->elo0);
+    store_add_double(parameters, sprt->elo1);
+    store_add_double(parameters, sprt->alpha);
+    store_add_double(parameters, sprt->beta);
+    store_add_u64(parameters, sprt->batch);
+}
+
+/* Inserts the row; no row comes back when the idempotency key is known. */
+static enum store_error insert_experiment(struct store *store, const struct store_experiment *experiment,
+                                          uint64_t player_a, uint64_t player_b, PGresult **out)
+{
+    struct store_parameters parameters = {0};
+    store_add_text(&parameters, kind_words[experiment->kind]);
+    store_add_text(&parameters, experiment->rules);
+    store_add_u64(&parameters, experiment->seed);
+    store_add_u64(&parameters, experiment->opening_plies);
+    store_add_u64(&parameters, experiment->noise_ppm);
+    store_add_u64(&parameters, player_a);
+    store_add_u64(&parameters, player_b);
+    store_add_u64(&parameters, experiment->planned_pairs);
+    add_sprt(&parameters, experiment);
+    store_add_bool(&parameters, experiment->with_scores);
+    store_add_i64(&parameters, experiment->priority);
+    store_add_name(&parameters, experiment->idempotency_key);
+    store_add_text(&parameters, experiment->note);
+    store_add_text(&parameters, experiment->created_by);
+    return store_run(
+        store,
+        "insert into experiment (kind, rules, seed, opening_plies, noise_ppm, player_a, player_b, "
+        "planned_pairs, sprt_model, elo0, elo1, alpha, beta, batch, with_scores, priority, "
+        "idempotency_key, note, created_by) values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, "
+        "$12, $13, $14, $15, $16, $17, $18, $19) on conflict (idempotency_key) do nothing returning id",
+        &parameters, false, out);
+}
+
+static enum store_error find_by_key(struct store *store, const char *key, uint64_t *id)
+{
+    struct store_parameters parameters = {0};
+    store_add_text(&parameters, key);
+    PGresult *result;
+    enum store_error error =
+        store_run(store, "select id from experiment where idempotency_key = $1", &parameters, false, &result);
+    return error == STORE_OK ? take_number(store, result, id) : error;
+}
+
+enum store_error store_experiment_create(struct store *store, struct store_experiment *experiment,
+                                         bool *existed)
+{
+    *existed = false;
+    uint64_t player_a, player_b;
+    enum store_error error = put_player(store, &experiment->a, &player_a);
+    if (error == STORE_OK)
+        error = put_player(store, &experiment->b, &player_b);
+    if (error != STORE_OK)
+        return error;
+    PGresult *result;
+    error = insert_experiment(store, experiment, player_a, player_b, &result);
+    if (error != STORE_OK)
+        return error;
+    if (PQntuples(result) == 0) {
+        PQclear(result);
+        *existed = true;
+        return find_by_key(store, experiment->idempotency_key, &experiment->id);
+    }
+    error = take_number(store, result, &experiment->id);
+    if (error != STORE_OK)
+        return error;
+    struct store_parameters parameters = {0};
+    store_add_u64(&parameters, experiment->id);
+    error = store_run(store, "insert into experiment_counter (experiment_id) values ($1)", &parameters, false,
+                      NULL);
+    if (error == STORE_OK)
+        error = store_run(store, "select game_partition_create($1)", &parameters, false, NULL);
+    return error;
+}
+
+/* --- reading
+ * ------------------------------------------------------------------------------------------------- */
+
+#define EXPERIMENT_SELECT                                                                                    \
+    "select e.id, e.kind, e.state, e.rules, e.seed, e.opening_plies, e.noise_ppm, e.planned_pairs, "         \
+    "e.with_scores, e.priority, coalesce(e.idempotency_key, ''), e.note, e.created_by, e.sprt_model is not " \
+    "null, "                                                                                                 \
+    "coalesce(e.sprt_model, ''), coalesce(e.elo0, 0), coalesce(e.elo1, 0), coalesce(e.alpha, 0), "           \
+    "coalesce(e.beta, 0), coalesce(e.batch, 0), "                                                            \
+    "a.weights_sha256, a.engine_build, coalesce(a.options->>'nodes', '0'), coalesce(a.options->>'depth', "   \
+    "'0'), "                                                                                                 \
+    "coalesce(a.options->>'time_ms', '0'), coalesce(a.options->>'hash_kib', '0'), "                          \
+    "b.weights_sha256, b.engine_build, coalesce(b.options->>'nodes', '0'), coalesce(b.options->>'depth', "   \
+    "'0'), "                                                                                                 \
+    "coalesce(b.options->>'time_ms', '0'), coalesce(b.options->>'hash_kib', '0') "                           \
+    "from experiment e join player a on a.id = e.player_a join player b on b.id = e.player_b "
+
+static uint32_t cell_u32(const PGresult *result, int row, int column, bool *bad)
+{
+    uint64_t number = store_cell_u64(result, row, column, bad);
+    if (number > UINT32_MAX)
+        *bad = true;
+    return (uint32_t)number;
+}
+
+static void read_player(const PGresult *result, int row, int column, struct store_player *out, bool *bad)
+{
+    store_cell_hash(result, row, column, out->weights, bad);
+    store_cell_text(result, row, column + 1, out->engine_build, sizeof out->engine_build, bad);
+    out->limits.nodes = store_cell_u64(result, row, column + 2, bad);
+    out->limits.depth = cell_u32(result, row, column + 3, bad);
+    out->limits.time_ms = cell_u32(result, row, column + 4, bad);
+    out->limits.hash_kib = cell_u32(result, row, column + 5, bad);
+}
+
+/* False when the row is not what the schema promises. */
+static bool read_experiment(const PGresult *result, int row, struct store_experiment *out)
+{
+    bool bad = false;
+    memset(out, 0, sizeof *out);
+    out->id = store_cell_u64(result, row, 0, &bad);
+    out->kind = (enum store_kind)word_index(kind_words, 2, PQgetvalue(result, row, 1), &bad);
+    out->state = (enum store_state)word_index(state_words, 4, PQgetvalue(result, row, 2), &bad);
+    store_cell_text(result, row, 3, out->rules, sizeof out->rules, &bad);
+    out->seed = store_cell_u64(result, row, 4, &bad);
+    out->opening_plies = cell_u32(result, row, 5, &bad);
+    out->noise_ppm = cell_u32(result, row, 6, &bad);
+    out->planned_pairs = store_cell_u64(result, row, 7, &bad);
+    out->with_scores = store_cell_bool(result, row, 8, &bad);
+    out->priority = (int32_t)store_cell_i64(result, row, 9, &bad);
+    store_cell_text(result, row, 10, out->idempotency_key, sizeof out->idempotency_key, &bad);
+    store_cell_text(result, row, 11, out->note, sizeof out->note, &bad);
+    store_cell_text(result, row, 12, out->created_by, sizeof out->created_by, &bad);
+    out->has_sprt = store_cell_bool(result, row, 13, &bad);
+    store_cell_text(result, row, 14, out->sprt.model, sizeof out->sprt.model, &bad);
+    out->sprt.elo0 = store_cell_double(result, row, 15, &bad);
+    out->sprt.elo1 = store_cell_double(result, row, 16, &bad);
+    out->sprt.alpha = store_cell_double(result, row, 17, &bad);
+    out->sprt.beta = store_cell_double(result, row, 18, &bad);
+    out->sprt.batch = cell_u32(result, row, 19, &bad);
+    read_player(result, row, 20, &out->a, &bad);
+    read_player(result, row, 26, &out->b, &bad);
+    return !bad;
+}
+
+enum store_error store_experiments_running(struct store *store, struct store_experiment **list, size_t *count)
+{
+    *list = NULL;
+    *count = 0;
+    PGresult *result;
+    enum store_error error =
+        store_run(store, EXPERIMENT_SELECT "where e.state in ('running', 'blocked') order by e.id", NULL,
+                  false, &result);
+    if (error != STORE_OK)
+        return error;
+    size_t rows = (size_t)PQntuples(result);
+    struct store_experiment *found = calloc(rows > 0 ? rows : 1, sizeof *found);
+    if (found == NULL) {
+        PQclear(result);
+        return store_fail(store, STORE_ERROR_MEMORY, "no memory for %zu experiments", rows);
+    }
+    for (size_t row = 0; row < rows && error == STORE_OK; row++)
+        if (!read_experiment(result, (int)row, &found[row]))
+            error = store_fail(store, STORE_ERROR_DATA, "experiment %s cannot be read",
+                               PQgetvalue(result, (int)row, 0));
+    PQclear(result);
+    if (error != STORE_OK) {
+        free(found);
+        return error;
+    }
+    *list = found;
+    *count = rows;
+    return STORE_OK;
+}
+
+enum store_error store_experiment_get(struct store *store, uint64_t id, struct store_experiment *out)
+{
+    struct store_parameters parameters = {0};
+    store_add_u64(&parameters, id);
+    PGresult *result;
+    enum store_error error =
+        store_run(store, EXPERIMENT_SELECT "where e.id = $1", &parameters, false, &result);
+    if (error != STORE_OK)
+        return error;
+    if (PQntuples(result) == 0)
+        error = store_fail(store, STORE_ERROR_REFUSED, "there is no experiment %" PRIu64, id);
+    else if (!read_experiment(result, 0, out))
+        error = store_fail(store, STORE_ERROR_DATA, "experiment %" PRIu64 " cannot be read", id);
+    PQclear(result);
+    return error;
+}
+
+/* --- state and counters
+ * ------------------------------------------------------------------------------------------ */
+
+static enum store_error refuse_state(struct store *store, uint64_t experiment, enum store_state state)
+{
+    struct store_parameters parameters = {0};
+    store_add_u64(&parameters, experiment);
+    PGresult *result;
+    enum store_error error =
+        store_run(store, "select state from experiment where id = $1", &parameters, false, &result);
+    if (error != STORE_OK)
+        return error;
+    if (PQntuples(result) == 0)
+        error = store_fail(store, STORE_ERROR_REFUSED, "there is no experiment %" PRIu64, experiment);
+    else if (strcmp(PQgetvalue(result, 0, 0), state_words[state]) != 0)
+        error = store_fail(store, STORE_ERROR_REFUSED, "experiment %" PRIu64 " is %s and cannot become %s",
+                           experiment, PQgetvalue(result, 0, 0), state_words[state]);
+    PQclear(result);
+    return error;
+}
+
+enum store_error store_experiment_set_state(struct store *store, uint64_t experiment, enum store_state state,
+                                            const char *reason)
+{
+    assert(state >= STORE_RUNNING && state <= STORE_BLOCKED);
+    struct store_parameters parameters = {0};
+    store_add_u64(&parameters, experiment);
+    store_add_text(&parameters, state_words[state]);
+    store_add_text(&parameters, reason != NULL ? reason : "");
+    PGresult *result;
+    enum store_error error = store_run(
+        store,
+        "update experiment set state = $2, state_reason = $3, ended_at = case when $2 in ('finished', "
+        "'stopped') then now() end where id = $1 and state in ('running', 'blocked')",
+        &parameters, false, &result);
+    if (error != STORE_OK)
+        return error;
+    bool changed = store_affected(result) == 1;
+    PQclear(result);
+    return changed ? STORE_OK : refuse_state(store, experiment, state);
+}
+
+static void add_counts(struct store_parameters *parameters, const struct store_counters *counters)
+{
+    store_add_u64(parameters, counters->games_stored);
+    store_add_u64(parameters, counters->prefix_pairs);
+    store_add_u64(parameters, counters->ll);
+    store_add_u64(parameters, counters->ld);
+    store_add_u64(parameters, counters->dd);
+    store_add_u64(parameters, counters->wl);
+    store_add_u64(parameters, counters->dw);
+    store_add_u64(parameters, counters->ww);
+    store_add_u64(parameters, counters->wins);
+    store_add_u64(parameters, counters->draws);
+    store_add_u64(parameters, counters->losses);
+    store_add_double(parameters, counters->llr);
+}
+
+enum store_error store_counters_update(struct store *store, uint64_t experiment,
+                                       const struct store_counters *counters)
+{
+    struct store_parameters parameters = {0};
+    store_add_u64(&parameters, experiment);
+    add_counts(&parameters, counters);
+    PGresult *result;
+    enum store_error error =
+        store_run(store,
+                  "update experiment_counter set games_stored = $2, prefix_pairs = $3, ll = $4, ld = $5, dd "
+                  "= $6, wl = $7, "
+                  "dw = $8, ww = $9, wins = $10, draws = $11, losses = $12, llr = $13, updated_at = now() "
+                  "where experiment_id = $1",
+                  &parameters, false, &result);
+    if (error != STORE_OK)
+        return error;
+    if (store_affected(result) != 1)
+        error = store_fail(store, STORE_ERROR_REFUSED, "there is no experiment %" PRIu64, experiment);
+    PQclear(result);
+    return error;
+}
+
+/* --- verdicts
+ * --------------------------------------------------------------------------------------------------- */
+
+/* Nothing was inserted: the verdict is there already, or the experiment is not. */
+static enum store_error why_not_written(struct store *store, uint64_t experiment)
+{
+    struct store_parameters parameters = {0};
+    store_add_u64(&parameters, experiment);
+    PGresult *result;
+    enum store_error error =
+        store_run(store, "select from experiment where id = $1", &parameters, false, &result);
+    if (error != STORE_OK)
+        return error;
+    if (PQntuples(result) == 0)
+        error = store_fail(store, STORE_ERROR_REFUSED, "there is no experiment %" PRIu64, experiment);
+    PQclear(result);
+    return error;
+}
+
+enum store_error store_verdict_write(struct store *store, const struct store_verdict *verdict, bool *written)
+{
+    *written = false;
+    struct store_counters counters = verdict->counters;
+    if (!verdict->has_sprt)
+        counters.llr = (double)NAN;
+    struct store_parameters parameters = {0};
+    store_add_u64(&parameters, verdict->experiment);
+    add_counts(&parameters, &counters);
+    store_add_text(&parameters, verdict->verdict);
+    store_add_double(&parameters, verdict->has_sprt ? verdict->lower : (double)NAN);
+    store_add_double(&parameters, verdict->has_sprt ? verdict->upper : (double)NAN);
+    store_add_double(&parameters, verdict->elo);
+    store_add_double(&parameters, verdict->elo_lo);
+    store_add_double(&parameters, verdict->elo_hi);
+    store_add_double(&parameters, verdict->nelo);
+    store_add_double(&parameters, verdict->los);
+    store_add_i64(&parameters, verdict->formula_version);
+    store_add_text(&parameters, verdict->by);
+    store_add_text(&parameters, verdict->reason);
+    PGresult *result;
+    enum store_error error = store_run(
+        store,
+        "with written as (insert into verdict (experiment_id, games_stored, counted_pairs, ll, ld, dd, wl, "
+        "dw, ww, "
+        "wins, draws, losses, llr, verdict, lower, upper, elo, elo_lo, elo_hi, nelo, los, formula_version, "
+        "by, "
+        "reason, sprt_model, elo0, elo1, alpha, beta, batch) "
+        "select e.id, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19, $20, "
+        "$21, "
+        "$22, $23, $24, e.sprt_model, e.elo0, e.elo1, e.alpha, e.beta, e.batch from experiment e where e.id "
+        "= $1 "
+        "on conflict (experiment_id) do nothing returning experiment_id, verdict, reason) "
+        "update experiment e set state = case w.verdict when 'aborted' then 'stopped' else 'finished' end, "
+        "state_reason = w.reason, ended_at = coalesce(e.ended_at, now()) from written w where e.id = "
+        "w.experiment_id",
+        &parameters, false, &result);
+    if (error != STORE_OK)
+        return error;
+    *written = store_affected(result) == 1;
+    PQclear(result);
+    return *written ? STORE_OK : why_not_written(store, verdict->experiment);
+}

@@ -1,0 +1,258 @@
+/* Leases, sessions and the event log. */
+#include "sql/store_connection.h"
+
+#include <assert.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const char *const lease_words[] = {[STORE_LEASE_OPEN] = "open",
+                                          [STORE_LEASE_DONE] = "done",
+                                          [STORE_LEASE_EXPIRED] = "expired",
+                                          [STORE_LEASE_RELEASED] = "released"};
+
+/* The text of a bigint array of `count` numbers that lie `stride` bytes apart. NULL without memory. */
+static char *array_text(const uint64_t *first, size_t stride, size_t count)
+{
+    enum { DIGITS = 21 };
+    char *text = malloc(count * DIGITS + 3);
+    if (text == NULL)
+        return NULL;
+    size_t used = 0;
+    text[used++] = '{';
+    for (size_t i = 0; i < count; i++) {
+        uint64_t number;
+        memcpy(&number, (const char *)first + i * stride, sizeof number);
+        used += (size_t)snprintf(text + used, DIGITS + 1, "%s%" PRIu64, i > 0 ? "," : "", number);
+    }
+    memcpy(text + used, "}", 2);
+    return text;
+}
+
+/* --- leases
+ * --------------------------------------------------------------------------------------------------- */
+
+struct wide_lease {
+    uint64_t id, experiment, first_pair, pair_count, attempt, session;
+};
+enum { LEASE_ARRAYS = 6 };
+
+static bool lease_arrays(const struct store_lease *leases, size_t count, char *arrays[LEASE_ARRAYS])
+{
+    struct wide_lease *wide = malloc(count * sizeof *wide);
+    if (wide == NULL)
+        return false;
+    for (size_t i = 0; i < count; i++)
+        wide[i] = (struct wide_lease){leases[i].id,         leases[i].experiment, leases[i].first_pair,
+                                      leases[i].pair_count, leases[i].attempt,    leases[i].session};
+    bool whole = true;
+    const uint64_t *const columns[LEASE_ARRAYS] = {&wide->id,         &wide->experiment, &wide->first_pair,
+                                                   &wide->pair_count, &wide->attempt,    &wide->session};
+    for (int i = 0; i < LEASE_ARRAYS; i++) {
+        arrays[i] = array_text(columns[i], sizeof *wide, count);
+        whole = whole && arrays[i] != NULL;
+    }
+    free(wide);
+    return whole;
+}
+
+#define LEASE_ROWS                                                                                           \
+    "unnest($1::bigint[], $2::bigint[], $3::bigint[], $4::bigint[], $5::bigint[], $6::bigint[]) "            \
+    "as l (id, experiment_id, first_pair, pair_count, attempt, session_id)"
+
+/* Rows that are there already must be the same ones, sent again. */
+static enum store_error insert_leases(struct store *store, const struct store_parameters *parameters,
+                                      size_t count)
+{
+    PGresult *result;
+    enum store_error error =
+        store_run(store,
+                  "insert into lease (id, experiment_id, first_pair, pair_count, attempt, session_id) "
+                  "select * from " LEASE_ROWS " on conflict (id) do nothing",
+                  parameters, false, &result);
+    if (error != STORE_OK)
+        return error;
+    uint64_t inserted = store_affected(result);
+    PQclear(result);
+    if (inserted == count)
+        return STORE_OK;
+    error = store_run(store,
+                      "select count(*) from lease join " LEASE_ROWS
+                      " using (id, experiment_id, first_pair, pair_count, attempt, session_id)",
+                      parameters, false, &result);
+    if (error != STORE_OK)
+        return error;
+    bool bad = false;
+    uint64_t same = store_cell_u64(result, 0, 0, &bad);
+    PQclear(result);
+    if (bad || same != count)
+        return store_fail(store, STORE_ERROR_UNIQUE,
+                          "a lease of this number is there already, and it is another");
+    return STORE_OK;
+}
+
+enum store_error store_lease_insert(struct store *store, const struct store_lease *leases, size_t count)
+{
+    if (count == 0)
+        return STORE_OK;
+    char *arrays[LEASE_ARRAYS] = {NULL};
+    struct store_parameters parameters = {0};
+    enum store_error error;
+    if (lease_arrays(leases, count, arrays)) {
+        for (int i = 0; i < LEASE_ARRAYS; i++)
+            store_add_text(&parameters, arrays[i]);
+        error = insert_leases(store, &parameters, count);
+    } else {
+        error = store_fail(store, STORE_ERROR_MEMORY, "no memory for %zu leases", count);
+    }
+    for (int i = 0; i < LEASE_ARRAYS; i++)
+        free(arrays[i]);
+    return error;
+}
+
+enum store_error store_lease_end(struct store *store, const uint64_t *ids, size_t count,
+                                 enum store_lease_state state)
+{
+    assert(state > STORE_LEASE_OPEN && state <= STORE_LEASE_RELEASED);
+    if (count == 0)
+        return STORE_OK;
+    char *array = array_text(ids, sizeof *ids, count);
+    if (array == NULL)
+        return store_fail(store, STORE_ERROR_MEMORY, "no memory for %zu leases", count);
+    struct store_parameters parameters = {0};
+    store_add_text(&parameters, array);
+    store_add_text(&parameters, lease_words[state]);
+    enum store_error error = store_run(store,
+                                       "update lease set state = $2, ended_at = now() "
+                                       "where id = any($1::bigint[]) and state = 'open'",
+                                       &parameters, false, NULL);
+    free(array);
+    return error;
+}
+
+static bool read_lease(const PGresult *result, int row, struct store_lease *out)
+{
+    bool bad = false;
+    out->id = store_cell_u64(result, row, 0, &bad);
+    out->experiment = store_cell_u64(result, row, 1, &bad);
+    out->first_pair = store_cell_u64(result, row, 2, &bad);
+    out->pair_count = (uint32_t)store_cell_u64(result, row, 3, &bad);
+    out->attempt = (uint32_t)store_cell_u64(result, row, 4, &bad);
+    out->session = store_cell_u64(result, row, 5, &bad);
+    return !bad;
+}
+
+enum store_error store_leases_open(struct store *store, struct store_lease **list, size_t *count)
+{
+    *list = NULL;
+    *count = 0;
+    PGresult *result;
+    enum store_error error =
+        store_run(store,
+                  "select id, experiment_id, first_pair, pair_count, attempt, session_id "
+                  "from lease where state = 'open' order by id",
+                  NULL, false, &result);
+    if (error != STORE_OK)
+        return error;
+    size_t rows = (size_t)PQntuples(result);
+    struct store_lease *found = calloc(rows > 0 ? rows : 1, sizeof *found);
+    if (found == NULL)
+        error = store_fail(store, STORE_ERROR_MEMORY, "no memory for %zu leases", rows);
+    for (size_t row = 0; row < rows && error == STORE_OK; row++)
+        if (!read_lease(result, (int)row, &found[row]))
+            error = store_fail(store, STORE_ERROR_DATA, "lease %s cannot be read",
+                               PQgetvalue(result, (int)row, 0));
+    PQclear(result);
+    if (error != STORE_OK) {
+        free(found);
+        return error;
+    }
+    *list = found;
+    *count = rows;
+    return STORE_OK;
+}
+
+enum store_error store_next_ids(struct store *store, uint64_t *lease, uint64_t *session)
+{
+    PGresult *result;
+    enum store_error error = store_run(store,
+                                       "select (select coalesce(max(id), 0) + 1 from lease), "
+                                       "(select coalesce(max(id), 0) + 1 from session)",
+                                       NULL, false, &result);
+    if (error != STORE_OK)
+        return error;
+    bool bad = false;
+    *lease = store_cell_u64(result, 0, 0, &bad);
+    *session = store_cell_u64(result, 0, 1, &bad);
+    PQclear(result);
+    return bad ? store_fail(store, STORE_ERROR_DATA, "the last numbers cannot be read") : STORE_OK;
+}
+
+/* --- sessions
+ * ---------------------------------------------------------------------------------------------------- */
+
+enum store_error store_session_insert(struct store *store, const struct store_session *session)
+{
+    char peer[STORE_NAME], name[STORE_NAME], build[STORE_NAME];
+    store_clean_text(peer, sizeof peer, session->peer);
+    store_clean_text(name, sizeof name, session->name);
+    store_clean_text(build, sizeof build, session->engine_build);
+    struct store_parameters parameters = {0};
+    store_add_u64(&parameters, session->id);
+    store_add_text(&parameters, peer);
+    store_add_text(&parameters, name);
+    store_add_text(&parameters, build);
+    store_add_u64(&parameters, session->slots);
+    PGresult *result;
+    enum store_error error =
+        store_run(store,
+                  "insert into session (id, peer, name, engine_build, slots) values ($1, $2, "
+                  "$3, $4, $5) on conflict (id) do nothing",
+                  &parameters, false, &result);
+    if (error != STORE_OK)
+        return error;
+    bool inserted = store_affected(result) == 1;
+    PQclear(result);
+    if (inserted)
+        return STORE_OK;
+    error =
+        store_run(store,
+                  "select from session where id = $1 and peer = $2 and name = $3 and engine_build = $4 and "
+                  "slots = $5",
+                  &parameters, false, &result);
+    if (error != STORE_OK)
+        return error;
+    if (PQntuples(result) == 0)
+        error = store_fail(store, STORE_ERROR_UNIQUE,
+                           "session %" PRIu64 " is there already, and it is another", session->id);
+    PQclear(result);
+    return error;
+}
+
+enum store_error store_session_end(struct store *store, uint64_t session)
+{
+    struct store_parameters parameters = {0};
+    store_add_u64(&parameters, session);
+    return store_run(store, "update session set ended_at = now() where id = $1 and ended_at is null",
+                     &parameters, false, NULL);
+}
+
+/* --- events
+ * ------------------------------------------------------------------------------------------------------- */
+
+enum store_error store_event(struct store *store, const char *kind, uint64_t experiment, uint64_t session,
+                             const char *text)
+{
+    char clean_kind[STORE_NAME], clean_text[2 * STORE_TEXT];
+    store_clean_text(clean_kind, sizeof clean_kind, kind);
+    store_clean_text(clean_text, sizeof clean_text, text);
+    struct store_parameters parameters = {0};
+    store_add_text(&parameters, clean_kind);
+    store_add_id(&parameters, experiment);
+    store_add_id(&parameters, session);
+    store_add_text(&parameters, clean_text);
+    return store_run(store,
+                     "insert into event (kind, experiment_id, session_id, text) values ($1, $2, $3, $4)",
+                     &parameters, false, NULL);
+}
