@@ -141,6 +141,11 @@ $(foreach room,$(ROOMS),$(eval $(call unit_rule,$(room))))
 # test_tools runs the executable of its own build.
 $(BUILD)/tests/engine/test_tools: | $(BUILD)/kroo-engine
 .SECONDARY:
+# Synthetic workers for the coordinator's bench and tests.
+$(BUILD)/bench/load: $(call obj,tests/bench/load.c) $(LIB_PROTO) $(LIB_ENGINE)
+	@mkdir -p $(@D)
+	$(link) $(PROTO_LIBS) -lm
+
 unit-programs: $(UNIT)
 .PHONY: unit-programs
 unit: $(UNIT)
