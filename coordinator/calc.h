@@ -13,9 +13,14 @@
 #include <stddef.h>
 
 /* Longer requests are refused. */
-enum { CALC_LINE_MAX = 16 * 1024 * 1024 };
+enum { CALC_LINE_MAX = 4 * 1024 * 1024 };
 
-/* The answer to `length` bytes of request, without line end; {"error":"..."} for a bad one. Owned by the
+/* Answers carry `elo, elo_lo, elo_hi, los, nelo, score, llr, lower, upper, state, stopped_at` as far as they
+ * apply, and beside every llr its model, bounds, count order and formula version. `llr`, `counts` and the
+ * estimate of an `sprt` stand at its last evaluation: one for each whole batch; a trailing part of a batch is
+ * not evaluated.
+ *
+ * The answer to `length` bytes of request, without line end; {"error":"..."} for a bad one. Owned by the
  * caller (free); NULL only without memory. */
 char *calc_answer(const char *line, size_t length);
 

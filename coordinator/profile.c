@@ -22,21 +22,31 @@ static double secular_denominator(const struct secular *s, unsigned k, double x)
     return s->alpha[k] / (1 + exp(x)) + s->beta[k] / (1 + exp(-x));
 }
 
-/* The root of sum p^_k phi_k / D_k, which falls with w = 1 / (1 + e^-x); in x both ends of w are resolved. */
+/* The root of sum p^_k phi_k / D_k, which falls with w = 1 / (1 + e^-x); in x both ends of w are resolved.
+ * Newton inside a bracket; bisection where it would leave the bracket or its steps do not shrink by half. */
 static double secular_root(const struct secular *s, const double *p)
 {
-    double low = -100, high = 100;
-    for (int step = 0; step < 64; step++) {
-        double x = (low + high) / 2, sum = 0;
-        double one = 1 / (1 + exp(x)), two = 1 / (1 + exp(-x));
-        for (unsigned k = 0; k < s->bins; k++)
-            sum += p[k] * s->phi[k] / (s->alpha[k] * one + s->beta[k] * two);
+    double low = -100, high = 100, x = 0, last = 100;
+    for (int step = 0; step < 200; step++) {
+        double one = 1 / (1 + exp(x)), two = 1 / (1 + exp(-x)), sum = 0, slope = 0;
+        for (unsigned k = 0; k < s->bins; k++) {
+            double inverse = 1 / (s->alpha[k] * one + s->beta[k] * two), term = p[k] * s->phi[k] * inverse;
+            sum += term;
+            slope -= term * inverse * (s->beta[k] - s->alpha[k]);
+        }
         if (sum > 0)
             low = x;
         else
             high = x;
+        double next = x - sum / (slope * one * two);
+        if (!(next > low && next < high && fabs(next - x) <= last / 2))
+            next = (low + high) / 2;
+        last = fabs(next - x);
+        x = next;
+        if (last <= 1e-14 * (1 + fabs(x)))
+            break;
     }
-    return (low + high) / 2;
+    return x;
 }
 
 /* The mean lies u from the nearer end (the top when `top`), r = u / (1 - u), ln_u and ln_r their logarithms,

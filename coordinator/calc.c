@@ -1,0 +1,285 @@
+#include "coordinator/calc.h"
+
+#include <jansson.h>
+#include <math.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "coordinator/sprt.h"
+#include "coordinator/statistics.h"
+
+enum { ERROR_MAX = 200 };
+
+struct request {
+    const json_t *root;
+    char error[ERROR_MAX]; /* the first complaint; empty while all is well */
+};
+
+__attribute__((format(printf, 2, 3))) static void complain(struct request *request, const char *format, ...)
+{
+    va_list arguments;
+    if (request->error[0])
+        return;
+    va_start(arguments, format);
+    vsnprintf(request->error, sizeof request->error, format, arguments);
+    va_end(arguments);
+}
+
+/* --- reading
+ * ------------------------------------------------------------------------------------------------ */
+
+static double read_number(struct request *request, const char *key, const double *fallback)
+{
+    const json_t *value = json_object_get(request->root, key);
+    if (!value && fallback)
+        return *fallback;
+    if (!value)
+        complain(request, "\"%s\" is missing", key);
+    else if (!json_is_number(value) || !isfinite(json_number_value(value)))
+        complain(request, "\"%s\" must be a finite number", key);
+    else
+        return json_number_value(value);
+    return 0;
+}
+
+/* A whole number, also when written as 10.0 or 1e3. */
+static bool whole(const json_t *value, int64_t *number)
+{
+    double real = json_number_value(value);
+    if (json_is_integer(value))
+        *number = (int64_t)json_integer_value(value);
+    else if (json_is_real(value) && real == floor(real) && fabs(real) <= 9e15)
+        *number = (int64_t)real;
+    else
+        return false;
+    return true;
+}
+
+static int64_t read_integer(struct request *request, const char *key, int64_t low, int64_t high,
+                            int64_t fallback)
+{
+    const json_t *value = json_object_get(request->root, key);
+    int64_t number = fallback;
+    if (value && (!whole(value, &number) || number < low || number > high))
+        complain(request, "\"%s\" must be a whole number from %lld to %lld", key, (long long)low,
+                 (long long)high);
+    return number;
+}
+
+static size_t read_counts(struct request *request, int64_t counts[STATISTICS_PAIR_COUNTS])
+{
+    const json_t *array = json_object_get(request->root, "counts");
+    size_t length = json_array_size(array);
+    if (!json_is_array(array)) {
+        complain(request, "\"counts\" must be a list of 3, 5 or 6 numbers");
+        return 0;
+    }
+    for (size_t i = 0; i < length && i < STATISTICS_PAIR_COUNTS; i++) {
+        if (!whole(json_array_get(array, i), &counts[i]))
+            complain(request, "\"counts\" must be whole numbers");
+    }
+    return length;
+}
+
+static bool read_sample(struct request *request, struct statistics_sample *sample, size_t *length)
+{
+    int64_t counts[STATISTICS_PAIR_COUNTS] = {0};
+    *length = read_counts(request, counts);
+    if (request->error[0])
+        return false;
+    int error = statistics_sample_set(sample, counts, *length);
+    if (error)
+        complain(request, "%s", statistics_error_text(error));
+    return error == 0;
+}
+
+static bool read_test(struct request *request, struct sprt_test *test)
+{
+    static const double alpha = SPRT_DEFAULT_ALPHA, beta = SPRT_DEFAULT_BETA;
+    const json_t *model = json_object_get(request->root, "model");
+    char reason[SPRT_REASON_MAX];
+    *test = (struct sprt_test){.model = STATISTICS_NORMALIZED};
+    if (model &&
+        (!json_is_string(model) || statistics_model_parse(json_string_value(model), &test->model) != 0))
+        complain(request, "\"model\" must be \"normalized\" or \"logistic\"");
+    test->elo0 = read_number(request, "elo0", NULL);
+    test->elo1 = read_number(request, "elo1", NULL);
+    test->alpha = read_number(request, "alpha", &alpha);
+    test->beta = read_number(request, "beta", &beta);
+    test->batch = (uint32_t)read_integer(request, "batch", 1, SPRT_BATCH_MAX, 1);
+    if (!request->error[0] && !sprt_validate(test, false, reason))
+        complain(request, "%s", reason);
+    return !request->error[0];
+}
+
+/* --- answering
+ * ------------------------------------------------------------------------------------------------ */
+
+static void put(json_t *answer, const char *key, double value)
+{
+    json_object_set_new(answer, key, json_real(value == 0 ? 0 : value)); /* no -0 */
+}
+
+static void put_estimate(json_t *answer, const struct statistics_sample *sample)
+{
+    struct statistics_estimate estimate;
+    statistics_estimate(sample, &estimate);
+    put(answer, "score", estimate.score);
+    put(answer, "elo", estimate.elo);
+    put(answer, "elo_lo", estimate.elo_lo);
+    put(answer, "elo_hi", estimate.elo_hi);
+    put(answer, "los", estimate.los);
+    put(answer, "nelo", estimate.nelo);
+}
+
+/* What stands beside every LLR. */
+static void put_test(json_t *answer, const struct sprt_test *test, size_t count_length)
+{
+    struct sprt_state state;
+    sprt_init(&state, test, STATISTICS_PAIR_BINS);
+    put(answer, "lower", state.lower);
+    put(answer, "upper", state.upper);
+    json_object_set_new(answer, "model", json_string(statistics_model_name(test->model)));
+    put(answer, "elo0", test->elo0);
+    put(answer, "elo1", test->elo1);
+    put(answer, "alpha", test->alpha);
+    put(answer, "beta", test->beta);
+    json_object_set_new(answer, "order", json_string(statistics_order_name(count_length)));
+    json_object_set_new(answer, "formula", json_integer(STATISTICS_FORMULA_VERSION));
+}
+
+static void answer_elo(struct request *request, json_t *answer)
+{
+    struct statistics_sample sample;
+    size_t length;
+    if (!read_sample(request, &sample, &length))
+        return;
+    put_estimate(answer, &sample);
+    json_object_set_new(answer, "order", json_string(statistics_order_name(length)));
+}
+
+static void answer_llr(struct request *request, json_t *answer)
+{
+    struct statistics_sample sample;
+    struct sprt_test test;
+    size_t length;
+    double llr;
+    if (!read_sample(request, &sample, &length) || !read_test(request, &test))
+        return;
+    if (statistics_llr(&sample, test.model, test.elo0, test.elo1, &llr) != 0) {
+        complain(request, "with bounds this far apart the ratio is beyond the range of numbers");
+        return;
+    }
+    put(answer, "llr", llr);
+    put_estimate(answer, &sample);
+    put_test(answer, &test, length);
+}
+
+/* Feeds whole batches until the verdict; the digits have been checked. */
+static void feed_sequence(struct sprt_state *state, const struct sprt_test *test, const char *sequence,
+                          size_t length)
+{
+    for (size_t n = 0; length - n >= test->batch && state->status == SPRT_OPEN; n += test->batch) {
+        int64_t batch[STATISTICS_PAIR_BINS] = {0};
+        for (size_t i = 0; i < test->batch; i++)
+            batch[sequence[n + i] - '0']++;
+        sprt_feed(state, test, batch);
+    }
+}
+
+static const char *read_sequence(struct request *request, unsigned bins, size_t *length)
+{
+    const json_t *value = json_object_get(request->root, "sequence");
+    if (!json_is_string(value)) {
+        complain(request, "\"sequence\" must be a string of digits, one a sample");
+        return NULL;
+    }
+    const char *sequence = json_string_value(value);
+    *length = json_string_length(value);
+    for (size_t i = 0; i < *length; i++)
+        if (sequence[i] < '0' || sequence[i] >= (char)('0' + (int)bins)) {
+            complain(request, "sample %zu of \"sequence\" is not a digit from 0 to %u", i + 1, bins - 1);
+            return NULL;
+        }
+    return sequence;
+}
+
+static void answer_sprt(struct request *request, json_t *answer)
+{
+    struct sprt_test test;
+    struct sprt_state state;
+    struct statistics_sample sample;
+    size_t length = 0;
+    unsigned bins = (unsigned)read_integer(request, "bins", 3, 5, STATISTICS_PAIR_BINS);
+    if (!request->error[0] && bins != STATISTICS_GAME_BINS && bins != STATISTICS_PAIR_BINS)
+        complain(request, "\"bins\" must be 3 (games) or 5 (pairs)");
+    if (request->error[0] || !read_test(request, &test))
+        return;
+    const char *sequence = read_sequence(request, bins, &length);
+    if (!sequence)
+        return;
+    sprt_init(&state, &test, bins);
+    feed_sequence(&state, &test, sequence, length);
+    /* Bounds so wide that an evaluation has no value stop the feeding: better said than shown as an open
+     * test. */
+    if (state.status == SPRT_OPEN && state.samples != length - length % test.batch) {
+        complain(request, "with bounds this far apart the ratio is beyond the range of numbers");
+        return;
+    }
+    json_t *counts = json_array();
+    for (unsigned k = 0; k < bins; k++)
+        json_array_append_new(counts, json_integer(state.counts[k]));
+    json_object_set_new(answer, "state", json_string(sprt_status_name(state.status)));
+    json_object_set_new(answer, "stopped_at",
+                        state.status == SPRT_OPEN ? json_null() : json_integer((json_int_t)state.samples));
+    put(answer, "llr", state.llr);
+    json_object_set_new(answer, "samples", json_integer((json_int_t)state.samples));
+    json_object_set_new(answer, "counts", counts);
+    statistics_sample_set(&sample, state.counts, bins);
+    put_estimate(answer, &sample);
+    put_test(answer, &test, bins);
+    json_object_set_new(answer, "bins", json_integer(bins));
+    json_object_set_new(answer, "batch", json_integer(test.batch));
+}
+
+static void answer_request(struct request *request, json_t *answer)
+{
+    const char *op = json_string_value(json_object_get(request->root, "op"));
+    /* Fields that an op does not know are left alone, so that a caller can carry its own; every default is
+     * stated in the answer. */
+    if (!json_is_object(request->root))
+        complain(request, "a request is a JSON object such as {\"op\":\"elo\",\"counts\":[1,2,3]}");
+    else if (!op)
+        complain(request, "\"op\" is missing: elo, llr or sprt");
+    else if (strcmp(op, "elo") == 0)
+        answer_elo(request, answer);
+    else if (strcmp(op, "llr") == 0)
+        answer_llr(request, answer);
+    else if (strcmp(op, "sprt") == 0)
+        answer_sprt(request, answer);
+    else
+        complain(request, "unknown op \"%.40s\": elo, llr or sprt", op);
+}
+
+char *calc_answer(const char *line, size_t length)
+{
+    json_error_t error;
+    json_t *root = NULL, *answer = json_object();
+    struct request request = {0};
+    if (length > CALC_LINE_MAX)
+        complain(&request, "the request is longer than %d bytes", CALC_LINE_MAX);
+    else if (!(root = json_loadb(line, length, JSON_REJECT_DUPLICATES | JSON_DECODE_ANY, &error)))
+        complain(&request, "not a JSON request: %.120s", error.text);
+    request.root = root;
+    if (root)
+        answer_request(&request, answer);
+    if (request.error[0]) {
+        json_object_clear(answer);
+        json_object_set_new(answer, "error", json_string(request.error));
+    }
+    char *text = json_dumps(answer, JSON_COMPACT | JSON_REAL_PRECISION(15));
+    json_decref(root);
+    json_decref(answer);
+    return text;
+}
