@@ -164,11 +164,20 @@ static int await(struct coordinator_link *link, int64_t deadline_ms, struct mess
     }
 }
 
-/* Sends under the next request number; a full queue means that nobody is there yet. */
-static int transmit(struct coordinator_link *link, struct message *message)
+/* Sends under the next request number. Until the handshake is through the queue is closed: waits for it. */
+static int transmit(struct coordinator_link *link, struct message *message, int64_t deadline_ms)
 {
     message->request = ++link->request;
-    return dealer_send(link->dealer, message) == SOCKET_OK ? COMMAND_DONE : COMMAND_NO_CONNECTION;
+    for (;;) {
+        enum socket_error error = dealer_send(link->dealer, message);
+        int64_t left = deadline_ms - progress_now_ms();
+        if (error == SOCKET_OK)
+            return COMMAND_DONE;
+        if (error != SOCKET_ERROR_AGAIN || left <= 0)
+            return COMMAND_NO_CONNECTION;
+        bool woken;
+        dealer_wait(link->dealer, -1, (int)left, &woken);
+    }
 }
 
 static void pause_ms(int64_t ms)
@@ -203,7 +212,7 @@ static int greet(struct coordinator_link *link, int64_t deadline_ms)
     snprintf(hello.hello.engine_build, sizeof hello.hello.engine_build, "%s", engine_build());
     for (;;) {
         struct message reply;
-        int status = transmit(link, &hello);
+        int status = transmit(link, &hello, deadline_ms);
         if (status == COMMAND_DONE)
             status = await(link, deadline_ms, &reply);
         if (status != COMMAND_DONE)
@@ -321,7 +330,7 @@ int link_ask(struct coordinator_link *link, struct message *request, enum messag
 {
     int64_t deadline = progress_now_ms() + CONNECT_REQUEST_MS;
     for (;;) {
-        int status = transmit(link, request);
+        int status = transmit(link, request, deadline);
         if (status == COMMAND_DONE)
             status = await(link, deadline, reply);
         if (status != COMMAND_DONE) {
