@@ -84,10 +84,14 @@ ENGINE_BUILD := kroo-engine 1 $(shell cat $(sort $(wildcard engine/*.[ch])) | sh
 $(BUILD)/obj/engine/build.o: $(wildcard engine/*.[ch])
 $(BUILD)/obj/engine/build.o: CFLAGS_ALL += -DENGINE_BUILD='"$(ENGINE_BUILD)"'
 $(BUILD)/obj/engine/%.o: OPTIMIZE := -O3 -g
+# The trainer's likewise.
+TRAIN_BUILD := kroo-train 1 $(shell cat $(sort $(wildcard eval/*.[ch])) | sha256sum | cut -c1-12)
+$(BUILD)/obj/eval/build.o: $(wildcard eval/*.[ch])
+$(BUILD)/obj/eval/build.o: CFLAGS_ALL += -DTRAIN_BUILD='"$(TRAIN_BUILD)"'
 
 $(BUILD)/obj/%.o: %.c
 	@mkdir -p $(@D)
-	$(CC) $(CFLAGS_ALL) $(if $(filter sql/%,$<),$(PG_CFLAGS)) -MMD -MP -c -o $@ $<
+	$(CC) $(CFLAGS_ALL) $(if $(filter sql/% tests/unit/sql/%,$<),$(PG_CFLAGS)) -MMD -MP -c -o $@ $<
 
 # --- libraries and executables ------------------------------------------------------------------------------
 define archive

@@ -1,8 +1,10 @@
 #include "eval/build.h"
 
 #ifndef TRAIN_BUILD
-#define TRAIN_BUILD "kroo-train 1 unnamed"
+#error "TRAIN_BUILD is set by the Makefile from the contents of eval/"
 #endif
+
+_Static_assert(sizeof(TRAIN_BUILD) <= 64, "train_build() promises less than 64 bytes");
 
 const char *train_build(void)
 {

@@ -1,0 +1,194 @@
+#include "eval/fit_command.h"
+
+#include <errno.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "eval/fit_report.h"
+#include "proto/progress.h"
+#include "proto/settings.h"
+
+static volatile sig_atomic_t stop_requested;
+
+static void request_stop(int signal_number)
+{
+    (void)signal_number;
+    stop_requested = 1;
+}
+
+static void catch_signals(void)
+{
+    struct sigaction action = {.sa_handler = request_stop};
+    sigemptyset(&action.sa_mask);
+    sigaction(SIGINT, &action, NULL);
+    sigaction(SIGTERM, &action, NULL);
+}
+
+struct command {
+    struct fit_request request;
+    struct archive archive;
+    struct train train;
+    struct progress progress;
+    struct fit_times times;
+};
+
+static int show_reading(void *context, const struct reader_counts *counts)
+{
+    struct command *command = context;
+    progress_show(&command->progress, counts->games + counts->repeats + counts->unsampled, NULL);
+    return stop_requested;
+}
+
+static int show_fitting(void *context, int phase, unsigned step, double loss)
+{
+    struct command *command = context;
+    char note[64];
+    snprintf(note, sizeof note, "phase %d  loss %.5f", phase + 1, loss);
+    progress_show(&command->progress, (uint64_t)phase * command->request.options.iterations + step, note);
+    return stop_requested;
+}
+
+static int finish(struct command *command, enum archive_status status, const char *state, const char *reason)
+{
+    fit_report_refusal(&command->request, &command->train, &command->archive, state, reason);
+    return status == ARCHIVE_CONNECTION ? FIT_EXIT_CONNECTION : FIT_EXIT_REFUSED;
+}
+
+/* An end that the database prescribed. */
+static int archive_finish(struct command *command, enum archive_status status)
+{
+    const char *state = status == ARCHIVE_REFUSED      ? "refused"
+                        : status == ARCHIVE_CONNECTION ? "no connection"
+                        : status == ARCHIVE_STOPPED    ? "stopped"
+                                                       : "failed";
+    return finish(command, status, state, command->archive.reason);
+}
+
+static bool connect_archive(struct command *command, enum archive_status *status)
+{
+    struct archive *archive = &command->archive;
+    char reason[sizeof archive->reason];
+    struct settings *settings = settings_create(command->request.config, reason, sizeof reason);
+    if (!settings) {
+        snprintf(archive->reason, sizeof archive->reason, "%s", reason);
+        *status = ARCHIVE_REFUSED;
+        return false;
+    }
+    if (command->request.database)
+        settings_set(settings, "database", command->request.database);
+    *status = archive_open(archive, settings_get(settings, "database", ""));
+    settings_destroy(settings);
+    return *status == ARCHIVE_OK;
+}
+
+static bool write_output(const struct command *command)
+{
+    FILE *stream = fopen(command->request.output, "wb");
+    if (!stream)
+        return false;
+    bool written = fwrite(command->train.bytes, 1, command->train.size, stream) == command->train.size;
+    return fclose(stream) == 0 && written;
+}
+
+/* Leaves a training_run row for a run that read data, or was kept from it by what it found. */
+static void record_failure(struct command *command, enum train_status status)
+{
+    if (command->request.dry_run || command->train.reader.source_count == 0)
+        return;
+    if (archive_record(&command->archive, &command->request, &command->train, status) != ARCHIVE_OK)
+        fprintf(stderr, "kroo-train: the run could not be recorded: %s\n", command->archive.reason);
+}
+
+static enum archive_status read_games(struct command *command)
+{
+    struct reader *reader = &command->train.reader;
+    int64_t started_ms = progress_now_ms();
+    progress_init(&command->progress, "Reading", "games", 2 * command->archive.pairs, command->request.quiet);
+    reader->report = show_reading;
+    reader->report_context = command;
+    enum archive_status status = archive_read(&command->archive, &command->train);
+    progress_end(&command->progress, reader->counts.games + reader->counts.repeats + reader->counts.unsampled,
+                 NULL);
+    command->times.reading_s = (double)(progress_now_ms() - started_ms) / 1000.0;
+    return status;
+}
+
+static enum train_status fit_games(struct command *command)
+{
+    int64_t started_ms = progress_now_ms();
+    uint64_t steps = (uint64_t)WEIGHTS_PHASES * command->request.options.iterations;
+    progress_init(&command->progress, "Fitting", "steps", steps, command->request.quiet);
+    command->train.report = show_fitting;
+    command->train.report_context = command;
+    enum train_status status = train_run(&command->train);
+    if (status == TRAIN_DONE)
+        progress_end(&command->progress, steps, NULL);
+    command->times.fitting_s = (double)(progress_now_ms() - started_ms) / 1000.0;
+    return status;
+}
+
+static int store_result(struct command *command)
+{
+    if (command->request.output && !write_output(command)) {
+        snprintf(command->train.reason, sizeof command->train.reason, "%s cannot be written: %s",
+                 command->request.output, strerror(errno));
+        record_failure(command, TRAIN_FAILED);
+        return finish(command, ARCHIVE_FAILED, "failed", command->train.reason);
+    }
+    if (!command->request.dry_run) {
+        enum archive_status status =
+            archive_record(&command->archive, &command->request, &command->train, TRAIN_DONE);
+        if (status != ARCHIVE_OK)
+            return archive_finish(command, status);
+    }
+    if (command->request.json)
+        fit_report_json(&command->request, &command->train, &command->archive, command->times);
+    else
+        fit_report_text(&command->request, &command->train, &command->archive, command->times);
+    return FIT_EXIT_DONE;
+}
+
+static int run(struct command *command)
+{
+    enum archive_status status;
+    if (!connect_archive(command, &status))
+        return archive_finish(command, status);
+    status = archive_prepare(&command->archive, &command->request, &command->train);
+    if (status == ARCHIVE_OK)
+        status = read_games(command);
+    if (status != ARCHIVE_OK) {
+        snprintf(command->train.reason, sizeof command->train.reason, "%s", command->archive.reason);
+        if (status != ARCHIVE_CONNECTION)
+            record_failure(command, status == ARCHIVE_REFUSED ? TRAIN_REFUSED : TRAIN_FAILED);
+        snprintf(command->archive.reason, sizeof command->archive.reason, "%s", command->train.reason);
+        return archive_finish(command, status);
+    }
+    enum train_status trained = fit_games(command);
+    if (trained == TRAIN_DONE)
+        return store_result(command);
+    record_failure(command, trained);
+    return finish(command, ARCHIVE_REFUSED,
+                  trained == TRAIN_REFUSED   ? "refused"
+                  : trained == TRAIN_STOPPED ? "stopped"
+                                             : "failed",
+                  command->train.reason);
+}
+
+int fit_command(int argc, char **argv)
+{
+    struct command *command = calloc(1, sizeof *command);
+    if (!command) {
+        fprintf(stderr, "kroo-train: memory is short\n");
+        return FIT_EXIT_REFUSED;
+    }
+    fit_request_parse(argc, argv, &command->request);
+    catch_signals();
+    command->archive.stop = &stop_requested;
+    int status = run(command);
+    archive_close(&command->archive);
+    train_done(&command->train);
+    free(command);
+    return status;
+}

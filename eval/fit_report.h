@@ -1,0 +1,20 @@
+/* The end of `kroo-train fit` for people, or as one JSON object. Writes to standard output. One thread. */
+#ifndef KROO_EVAL_FIT_REPORT_H
+#define KROO_EVAL_FIT_REPORT_H
+
+#include "eval/archive.h"
+
+struct fit_times {
+    double reading_s, fitting_s;
+};
+
+/* After success; `archive->number` 0 means that nothing was stored (--dry-run). */
+void fit_report_text(const struct fit_request *request, const struct train *train,
+                     const struct archive *archive, struct fit_times times);
+void fit_report_json(const struct fit_request *request, const struct train *train,
+                     const struct archive *archive, struct fit_times times);
+/* A refusal or failure. */
+void fit_report_refusal(const struct fit_request *request, const struct train *train,
+                        const struct archive *archive, const char *state, const char *reason);
+
+#endif
