@@ -21,6 +21,13 @@ const char *record_state_name(enum store_state state)
     return state_names[state];
 }
 
+const char *record_outcome(const struct record *record)
+{
+    bool plain =
+        record->experiment.kind == STORE_SELFPLAY && strcmp(record->verdict.verdict, "undecided") == 0;
+    return record->has_verdict && !plain ? record->verdict.verdict : record_state_name(record->state);
+}
+
 static const char moment_sql[] =
     "select e.state, e.state_reason,"
     " to_char(e.created_at at time zone 'UTC', 'YYYY-MM-DD\"T\"HH24:MI:SS\"Z\"') as created_at,"

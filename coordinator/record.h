@@ -36,6 +36,9 @@ bool record_test(const struct record *record, struct sprt_test *test);
 /* The specification as it was sent, for specification_warnings. */
 void record_specification(const struct record *record, struct message_create_experiment *out);
 
+/* Its outcome in a word: the verdict of a match or an abort; else its state (a self-play that has run its
+ * course is finished, not `undecided`). */
+const char *record_outcome(const struct record *record);
 const char *record_kind_name(enum store_kind kind);
 const char *record_state_name(enum store_state state);
 

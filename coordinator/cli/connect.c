@@ -104,6 +104,7 @@ struct coordinator_link {
     size_t count;
     uint64_t request;
     uint64_t nonce;
+    bool welcomed;
     char engine_build[MESSAGE_NAME_MAX];
 };
 
@@ -116,6 +117,11 @@ void link_close(struct coordinator_link *link)
 {
     if (!link)
         return;
+    if (link->welcomed) {
+        struct message goodbye = {.kind = MESSAGE_RELEASE, .request = ++link->request};
+        goodbye.release.goodbye = true;
+        dealer_send(link->dealer, &goodbye);
+    }
     dealer_destroy(link->dealer);
     free(link);
 }
@@ -220,6 +226,7 @@ static int greet(struct coordinator_link *link, int64_t deadline_ms)
         if (reply.kind == MESSAGE_WELCOME) {
             memcpy(link->engine_build, reply.welcome.engine_build, sizeof link->engine_build);
             message_done(&reply);
+            link->welcomed = true;
             return COMMAND_DONE;
         }
         int64_t pause = may_come_back(&reply) ? retry_pause(&reply, deadline_ms) : 0;

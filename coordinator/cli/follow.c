@@ -142,9 +142,8 @@ static int conclude(const struct follow *follow)
         return args_refuse("experiment %llu is blocked: %s", (unsigned long long)follow->experiment,
                            record->state_reason);
     if (!follow->json)
-        printf("experiment %llu is %s%s%s after %llu pairs; `kroo show %llu` tells all\n",
-               (unsigned long long)follow->experiment, record_state_name(record->state),
-               record->has_verdict ? ", " : "", record->has_verdict ? record->verdict.verdict : "",
+        printf("experiment %llu: %s after %llu pairs; `kroo show %llu` tells all\n",
+               (unsigned long long)follow->experiment, record_outcome(record),
                (unsigned long long)record_counters(record)->prefix_pairs,
                (unsigned long long)follow->experiment);
     return record->state == STORE_FINISHED ? COMMAND_DONE : COMMAND_REFUSED;

@@ -76,7 +76,8 @@ int ls_command(int argc, char **argv)
             "Examples:\n  kroo ls\n  kroo ls --state running --json",
         .children = args_common_children};
     static const char sql[] =
-        "select * from (select p.id, p.kind, coalesce(p.verdict, p.state) as state,"
+        "select * from (select p.id, p.kind, case when p.kind = 'selfplay' then p.state else "
+        "coalesce(p.verdict, p.state) end as state,"
         " concat_ws(' ', '#' || weights_a, nullif(weights_a_name, '')) as a,"
         " concat_ws(' ', '#' || weights_b, nullif(weights_b_name, '')) as b, p.rules,"
         " coalesce(p.counted_pairs, p.prefix_pairs) as pairs, p.planned_pairs as planned,"

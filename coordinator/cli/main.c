@@ -10,8 +10,6 @@
 #include "engine/build.h"
 
 static const struct args_command commands[] = {
-    {"up", up_command, "start a private cluster: database, coordinator, workers", true},
-    {"down", down_command, "stop it", true},
     {"up", up_command, "start the private cluster of a folder", true},
     {"down", down_command, "stop it; the data stay", true},
     {"selfplay", selfplay_command, "let one set of weights play itself", true},
@@ -30,8 +28,6 @@ static const struct args_command commands[] = {
     {"key", key_command, "make keys; allow, revoke and list those that may connect", true},
     {"sql", sql_command, "open psql on the cluster's database", true},
     {"migrate", migrate_command, "bring the database's schema to this release", true},
-    {"sql", sql_command, "open psql on the cluster's database", true},
-    {"migrate", migrate_command, "bring a database's schema up to date", true},
     {"calc", calc_command, "the calculator behind every figure: JSON requests in, answers out", false},
     {0},
 };

@@ -109,12 +109,12 @@ static const struct argp_option match_options[] = {
     {"beta", OPTION_BETA, "P", 0, "Chance of rejecting at elo1 (default 0.05)", 2},
     {"batch", OPTION_BATCH, "N", 0, "Pairs between two looks at the LLR (default 8)", 2},
     {"max-pairs", OPTION_MAX_PAIRS, "N", 0, "The most pairs of an SPRT; then it ends undecided", 2},
-    {"nodes-a", OPTION_NODES_A, "N", 0, "Limits of one side only: each replaces the common ones", 3},
-    {"nodes-b", OPTION_NODES_B, "N", 0, NULL, 3},
-    {"depth-a", OPTION_DEPTH_A, "D", 0, NULL, 3},
-    {"depth-b", OPTION_DEPTH_B, "D", 0, NULL, 3},
-    {"time-a", OPTION_TIME_A, "MS", 0, NULL, 3},
-    {"time-b", OPTION_TIME_B, "MS", 0, NULL, 3},
+    {"nodes-a", OPTION_NODES_A, "N", 0, "A's own limits, in place of the common ones", 3},
+    {"nodes-b", OPTION_NODES_B, "N", 0, "B's own limits", 3},
+    {"depth-a", OPTION_DEPTH_A, "D", 0, "likewise", 3},
+    {"depth-b", OPTION_DEPTH_B, "D", 0, "likewise", 3},
+    {"time-a", OPTION_TIME_A, "MS", 0, "likewise", 3},
+    {"time-b", OPTION_TIME_B, "MS", 0, "likewise", 3},
     {0},
 };
 

@@ -92,9 +92,8 @@ static void print_specification(const struct show *show)
     const struct store_experiment *e = &record->experiment;
     struct message_create_experiment create;
     record_specification(record, &create);
-    printf("experiment %llu: %s, %s%s%s\n", (unsigned long long)e->id, record_kind_name(e->kind),
-           record_state_name(record->state), record->has_verdict ? ", " : "",
-           record->has_verdict ? record->verdict.verdict : "");
+    printf("experiment %llu: %s, %s\n", (unsigned long long)e->id, record_kind_name(e->kind),
+           record_outcome(record));
     if (*record->state_reason)
         printf("  %-11s %s\n", "because", record->state_reason);
     print_player(e->kind == STORE_MATCH ? "A" : "player", &e->a, record->label_a);
@@ -157,7 +156,7 @@ static void print_estimates(const struct show *show)
 static void print_verdict(const struct show *show)
 {
     const struct store_verdict *v = &show->record.verdict;
-    if (!show->record.has_verdict)
+    if (!show->record.has_verdict || strcmp(record_outcome(&show->record), v->verdict) != 0)
         return;
     printf("  %-11s %s at %llu pairs, %s%s%s%s%s\n", "verdict", v->verdict,
            (unsigned long long)v->counters.prefix_pairs, show->record.verdict_at, *v->by ? ", by " : "",
