@@ -34,7 +34,13 @@ struct play_side {
     unsigned hash_kib;
 };
 
-enum play_status { PLAY_DONE = 0, PLAY_STOPPED = -1, PLAY_TOO_LONG = -2, PLAY_MEMORY = -3, PLAY_NO_OPENING = -4 };
+enum play_status {
+    PLAY_DONE = 0,
+    PLAY_STOPPED = -1,
+    PLAY_TOO_LONG = -2,
+    PLAY_MEMORY = -3,
+    PLAY_NO_OPENING = -4
+};
 
 struct play_record {
     char *moves;     /* letters, opening included; owned, NUL-terminated */
@@ -58,9 +64,9 @@ void play_seats_destroy(struct play_seats *seats);
 /* Plays leg 0 (player a South) or leg 1 (player b South) of a pair. `stop` (may be NULL) abandons the game.
  * `progress` (may be NULL) is set to the ply reached, for a watching thread. On PLAY_DONE the caller owns the
  * record and ends it with play_record_done. */
-enum play_status play_game(struct play_seats *seats, const struct play_setup *setup, const struct play_side *a,
-                           const struct play_side *b, uint64_t pair, unsigned leg, atomic_bool *stop,
-                           atomic_uint *progress, struct play_record *out);
+enum play_status play_game(struct play_seats *seats, const struct play_setup *setup,
+                           const struct play_side *a, const struct play_side *b, uint64_t pair, unsigned leg,
+                           atomic_bool *stop, atomic_uint *progress, struct play_record *out);
 void play_record_done(struct play_record *record);
 
 #endif

@@ -20,7 +20,7 @@ enum {
     WEIGHTS_PHASE_PARAMETERS = 2 + WEIGHTS_HOUSES * WEIGHTS_COUNTS,
     WEIGHTS_TABLE_PARAMETERS = WEIGHTS_PHASES * WEIGHTS_PHASE_PARAMETERS, /* 632 */
     WEIGHTS_VECTORS = 64,
-    WEIGHTS_FILE_MAX = 1 << 20,    /* bytes; larger is refused before reading */
+    WEIGHTS_FILE_MAX = 1 << 20,       /* bytes; larger is refused before reading */
     WEIGHTS_PROVENANCE_MAX = 1 << 16, /* bytes of JSON */
 };
 
@@ -31,7 +31,7 @@ enum weights_error {
     WEIGHTS_ERROR_VERSION = -3,
     WEIGHTS_ERROR_SIZE = -4,
     WEIGHTS_ERROR_CHECKSUM = -5,
-    WEIGHTS_ERROR_RULES = -6,   /* made for other rules than asked for */
+    WEIGHTS_ERROR_RULES = -6, /* made for other rules than asked for */
     WEIGHTS_ERROR_KIND = -7,
     WEIGHTS_ERROR_RANGE = -8,   /* a sum could leave int16 */
     WEIGHTS_ERROR_VECTORS = -9, /* a test vector does not come out as the file says */
@@ -70,7 +70,8 @@ void weights_destroy(struct weights *weights);
 
 /* Reads a weights file from memory; `rules_name` non-NULL demands these rules. Checks magic, version, size,
  * checksum, ranges and every test vector. */
-enum weights_error weights_parse(const void *bytes, size_t size, const char *rules_name, struct weights **out);
+enum weights_error weights_parse(const void *bytes, size_t size, const char *rules_name,
+                                 struct weights **out);
 enum weights_error weights_load(const char *path, const char *rules_name, struct weights **out);
 /* The file's bytes, test vectors computed here; `*bytes` is malloc'ed for the caller. The same weights give
  * the same bytes everywhere. */
