@@ -234,7 +234,7 @@ static void greeting_failed(struct worker *worker, int64_t now)
     const char *trouble = dealer_trouble(worker->dealer);
     char hint[160] = "";
     if (keys != NULL)
-        snprintf(hint, sizeof hint, "; is this key allowed? run `kroo key allow %s` where the coordinator is",
+        snprintf(hint, sizeof hint, "; is this key allowed? run `kroo key allow NAME %s --role worker` where the coordinator is",
                  keys->public_key);
     log_line(LOG_LEVEL_WARNING, "no-answer",
              "endpoint=%s after_ms=%u why=\"no answer to HELLO: %s%s\" next=\"a new socket\"",
