@@ -192,7 +192,7 @@ static void any_order_of_arrival_gives_the_same_tally(void **state)
 static void a_clone_is_tentative(void **state)
 {
     (void)state;
-    struct tally *tally = new_tally(100, 100, &quick), *kept = new_tally(100, 100, &quick);
+    struct tally *tally = new_tally(100, 100, NULL), *kept = new_tally(100, 100, NULL);
     add(tally, 3, 5, 0);
     add(kept, 3, 5, 0);
     struct tally *next = tally_clone(tally);

@@ -1,0 +1,460 @@
+#include "coordinator/lease.h"
+
+#include <string.h>
+
+#include "tests/unit/check.h"
+
+enum { TERM = 1000, X = 7, ANN = 101, BOB = 102 };
+
+static struct lease_policy policy(void)
+{
+    struct lease_policy p = lease_policy_default();
+    p.term_ms = TERM;
+    p.target_ms = 100;
+    p.leases_per_session = 3;
+    return p;
+}
+
+static struct lease_book *new_book(uint64_t planned, uint64_t window, uint64_t prefix)
+{
+    struct lease_policy p = policy();
+    struct lease_book *book = lease_book_create(&p, 1);
+    assert_non_null(book);
+    assert_int_equal(lease_experiment_add(book, X, planned, window, prefix), LEASE_OK);
+    return book;
+}
+
+/* Grants and looks at the range. */
+static struct lease grant(struct lease_book *book, uint64_t session, uint32_t credit, int64_t now,
+                          uint64_t first, uint32_t count, uint32_t attempt)
+{
+    struct lease lease;
+    assert_int_equal(lease_grant(book, X, session, credit, 0, now, &lease), LEASE_OK);
+    assert_int_equal(lease.first, first);
+    assert_int_equal(lease.count, count);
+    assert_int_equal(lease.attempt, attempt);
+    assert_int_equal(lease.left, count);
+    assert_int_equal(lease.session, session);
+    assert_int_equal(lease.deadline_ms, now + TERM);
+    return lease;
+}
+
+static enum lease_status try_grant(struct lease_book *book, uint64_t session, uint32_t credit, int64_t now)
+{
+    struct lease lease;
+    return lease_grant(book, X, session, credit, 0, now, &lease);
+}
+
+static void ranges_follow_each_other(void **state)
+{
+    (void)state;
+    struct lease_book *book = new_book(1000, 1000, 0);
+    struct lease one = grant(book, ANN, 100, 0, 0, 4, 1), two = grant(book, BOB, 3, 0, 4, 3, 1);
+    assert_true(two.id > one.id);
+    assert_int_equal(lease_count(book), 2);
+    struct lease found;
+    assert_true(lease_of_pair(book, X, 5, &found));
+    assert_int_equal(found.id, two.id);
+    assert_false(lease_of_pair(book, X, 7, &found));
+    assert_int_equal(lease_experiment_available(book, X), 993);
+    lease_book_destroy(book);
+}
+
+static void a_lease_ends_with_its_last_pair(void **state)
+{
+    (void)state;
+    struct lease_book *book = new_book(1000, 1000, 0);
+    struct lease lease = grant(book, ANN, 3, 0, 0, 3, 1), finished;
+    assert_false(lease_done(book, X, 2, ANN, 10, &finished));
+    assert_false(lease_done(book, X, 2, ANN, 10, &finished));
+    assert_false(lease_done(book, X, 0, ANN, 10, &finished));
+    assert_true(lease_done(book, X, 1, ANN, 10, &finished));
+    assert_int_equal(finished.id, lease.id);
+    assert_int_equal(finished.left, 0);
+    assert_int_equal(lease_count(book), 0);
+    assert_int_equal(lease_next_deadline(book), INT64_MAX);
+    assert_true(lease_pair_done(book, X, 0));
+    struct lease_session_view view;
+    assert_true(lease_session_find(book, ANN, &view));
+    assert_int_equal(view.pairs_out, 0);
+    assert_int_equal(view.leases, 0);
+    lease_book_destroy(book);
+}
+
+/* A worker whose socket answers but whose engine hangs reports the same figure for ever. */
+static void only_progress_renews(void **state)
+{
+    (void)state;
+    struct lease_book *book = new_book(1000, 1000, 0);
+    struct lease lease = grant(book, ANN, 3, 0, 0, 3, 1), lapsed;
+    assert_int_equal(lease_progress(book, lease.id, ANN, 5, 600), LEASE_OK);
+    assert_int_equal(lease_next_deadline(book), 600 + TERM);
+    assert_int_equal(lease_progress(book, lease.id, ANN, 5, 900), LEASE_STALE);
+    assert_int_equal(lease_progress(book, lease.id, ANN, 4, 900), LEASE_STALE);
+    assert_int_equal(lease_progress(book, lease.id, BOB, 9, 900), LEASE_UNKNOWN);
+    assert_int_equal(lease_next_deadline(book), 600 + TERM);
+    assert_int_equal(lease_expire(book, 600 + TERM - 1, &lapsed, 1), 0);
+    assert_int_equal(lease_expire(book, 600 + TERM, &lapsed, 1), 1);
+    assert_int_equal(lapsed.id, lease.id);
+    assert_int_equal(lease_progress(book, lease.id, ANN, 99, 700 + TERM), LEASE_UNKNOWN);
+    lease_book_destroy(book);
+}
+
+static void a_finished_pair_renews_its_own_session_only(void **state)
+{
+    (void)state;
+    struct lease_book *book = new_book(1000, 1000, 0);
+    grant(book, ANN, 4, 0, 0, 4, 1);
+    lease_done(book, X, 0, ANN, 500, NULL);
+    assert_int_equal(lease_next_deadline(book), 500 + TERM);
+    lease_done(book, X, 1, BOB, 900, NULL);
+    lease_done(book, X, 2, 0, 900, NULL);
+    assert_int_equal(lease_next_deadline(book), 500 + TERM);
+    lease_book_destroy(book);
+}
+
+static void what_lapsed_goes_out_first_with_the_next_attempt(void **state)
+{
+    (void)state;
+    struct lease_book *book = new_book(1000, 1000, 0);
+    struct lease lapsed[4];
+    grant(book, ANN, 4, 0, 0, 4, 1);
+    grant(book, ANN, 4, 0, 4, 4, 1);
+    grant(book, BOB, 4, 500, 8, 4, 1);
+    lease_done(book, X, 5, BOB, 0, NULL);
+    assert_int_equal(lease_expire(book, TERM, lapsed, 4), 2);
+    assert_int_equal(lapsed[0].first, 0);
+    assert_int_equal(lapsed[1].left, 3);
+    assert_int_equal(lease_expire(book, TERM, lapsed, 4), 0);
+    /* Runs that lie side by side and have the same attempt join; done pairs part them. */
+    grant(book, BOB, 3, TERM, 0, 3, 2);
+    grant(book, BOB, 9, TERM, 3, 2, 2);
+    assert_int_equal(lease_expire(book, 2 * TERM, lapsed, 4), 3);
+    /* A session that let leases lapse starts again from small ones. */
+    grant(book, ANN, 9, 2 * TERM, 0, 2, 3);
+    struct lease_session_view view;
+    assert_true(lease_session_find(book, BOB, &view));
+    assert_int_equal(view.pairs_out, 0);
+    lease_book_destroy(book);
+}
+
+static void a_late_result_saves_the_pair_from_being_played_again(void **state)
+{
+    (void)state;
+    struct lease_book *book = new_book(1000, 1000, 0);
+    struct lease lapsed, finished;
+    grant(book, ANN, 4, 0, 0, 4, 1);
+    assert_int_equal(lease_expire(book, TERM, &lapsed, 1), 1);
+    assert_false(lease_done(book, X, 0, ANN, TERM, &finished));
+    assert_int_equal(lease_experiment_available(book, X), 999);
+    struct lease again = grant(book, BOB, 2, TERM, 1, 2, 2);
+    /* And one that comes while another plays it ends that lease. */
+    assert_false(lease_done(book, X, 1, ANN, TERM, &finished));
+    assert_true(lease_done(book, X, 2, ANN, TERM, &finished));
+    assert_int_equal(finished.id, again.id);
+    assert_int_equal(finished.session, BOB);
+    lease_book_destroy(book);
+}
+
+static void nothing_is_leased_beyond_window_or_plan(void **state)
+{
+    (void)state;
+    struct lease_book *book = new_book(20, 10, 0);
+    uint64_t next = 0;
+    while (try_grant(book, ANN + next, 3, 0) == LEASE_OK)
+        next++;
+    struct lease found;
+    assert_true(lease_of_pair(book, X, 9, &found));
+    assert_false(lease_of_pair(book, X, 10, &found));
+    assert_int_equal(lease_experiment_available(book, X), 0);
+    assert_int_equal(try_grant(book, BOB, 3, 0), LEASE_NO_PAIRS);
+    /* Pairs beyond the lowest do not move the window; the prefix does. */
+    lease_done(book, X, 5, ANN, 0, NULL);
+    assert_int_equal(lease_experiment_available(book, X), 0);
+    lease_experiment_advance(book, X, 4);
+    assert_int_equal(lease_experiment_available(book, X), 4);
+    lease_experiment_advance(book, X, 2);
+    lease_experiment_advance(book, X, 18);
+    assert_int_equal(lease_experiment_available(book, X), 2);
+    lease_experiment_advance(book, X, 20);
+    assert_int_equal(lease_experiment_available(book, X), 0);
+    assert_int_equal(lease_count(book), 0);
+    lease_book_destroy(book);
+}
+
+static void a_closed_experiment_grants_nothing(void **state)
+{
+    (void)state;
+    struct lease_book *book = new_book(100, 100, 0);
+    struct lease lease = grant(book, ANN, 2, 0, 0, 2, 1);
+    lease_experiment_close(book, X);
+    assert_int_equal(try_grant(book, BOB, 3, 0), LEASE_CLOSED);
+    assert_int_equal(lease_experiment_available(book, X), 0);
+    assert_int_equal(lease_progress(book, lease.id, ANN, 1, 10), LEASE_OK);
+    lease_experiment_reopen(book, X);
+    grant(book, BOB, 2, 10, 2, 2, 1);
+    assert_int_equal(lease_experiment_remove(book, X), 2);
+    assert_int_equal(lease_experiment_remove(book, X), 0);
+    assert_int_equal(try_grant(book, BOB, 3, 10), LEASE_UNKNOWN);
+    assert_int_equal(lease_count(book), 0);
+    lease_book_destroy(book);
+}
+
+static void credit_and_number_of_leases_bound_a_session(void **state)
+{
+    (void)state;
+    struct lease_book *book = new_book(1000, 1000, 0);
+    assert_int_equal(try_grant(book, ANN, 0, 0), LEASE_NO_CREDIT);
+    for (int i = 0; i < 3; i++) {
+        assert_true(lease_session_has_room(book, ANN));
+        assert_int_equal(try_grant(book, ANN, 1, 0), LEASE_OK);
+    }
+    assert_false(lease_session_has_room(book, ANN));
+    assert_int_equal(try_grant(book, ANN, 1, 0), LEASE_TOO_MANY);
+    struct lease_session_view view;
+    assert_true(lease_session_find(book, ANN, &view));
+    assert_int_equal(view.pairs_out, 3);
+    assert_int_equal(try_grant(book, BOB, 1, 0), LEASE_OK);
+    lease_book_destroy(book);
+}
+
+static void draining_gives_back_at_once(void **state)
+{
+    (void)state;
+    struct lease_book *book = new_book(1000, 1000, 0);
+    struct lease one = grant(book, ANN, 2, 0, 0, 2, 1), released[2];
+    grant(book, ANN, 2, 0, 2, 2, 1);
+    grant(book, ANN, 2, 0, 4, 2, 1);
+    assert_int_equal(lease_release(book, one.id, BOB, released), LEASE_UNKNOWN);
+    assert_int_equal(lease_release(book, one.id, ANN, released), LEASE_OK);
+    assert_int_equal(lease_release(book, one.id, ANN, released), LEASE_UNKNOWN);
+    assert_int_equal(lease_session_end(book, ANN, released, 1), 1);
+    assert_int_equal(lease_session_end(book, ANN, released, 2), 1);
+    assert_int_equal(lease_session_end(book, ANN, released, 2), 0);
+    struct lease_session_view view;
+    assert_false(lease_session_find(book, ANN, &view));
+    grant(book, BOB, 6, 0, 0, 4, 2);
+    lease_book_destroy(book);
+}
+
+static void a_session_takes_its_leases_to_its_new_number(void **state)
+{
+    (void)state;
+    struct lease_book *book = new_book(1000, 1000, 0);
+    struct lease one = grant(book, ANN, 2, 0, 0, 2, 1), two = grant(book, BOB, 2, 0, 2, 2, 1);
+    assert_int_equal(lease_session_rename(book, ANN, 500), LEASE_OK);
+    assert_int_equal(lease_progress(book, one.id, ANN, 1, 1), LEASE_UNKNOWN);
+    assert_int_equal(lease_progress(book, one.id, 500, 1, 1), LEASE_OK);
+    assert_int_equal(lease_session_rename(book, 500, BOB), LEASE_OK);
+    struct lease_session_view view;
+    assert_true(lease_session_find(book, BOB, &view));
+    assert_int_equal(view.leases, 2);
+    assert_int_equal(view.pairs_out, 4);
+    assert_int_equal(lease_progress(book, one.id, BOB, 2, 2), LEASE_OK);
+    assert_int_equal(lease_progress(book, two.id, BOB, 2, 2), LEASE_OK);
+    assert_int_equal(lease_session_rename(book, 500, 501), LEASE_UNKNOWN);
+    lease_book_destroy(book);
+}
+
+static void a_restart_resumes_from_the_rows(void **state)
+{
+    (void)state;
+    struct lease_book *book = new_book(100, 50, 10);
+    struct lease rows[] = {
+        {.id = 5, .experiment = X, .session = ANN, .first = 8, .count = 6, .attempt = 1},
+        {.id = 6, .experiment = X, .session = BOB, .first = 14, .count = 6, .attempt = 2},
+        {.id = 3, .experiment = X, .session = BOB, .first = 14, .count = 8, .attempt = 1},
+        {.id = 9, .experiment = X, .session = ANN, .first = 4, .count = 6, .attempt = 1},
+        {.id = 10, .experiment = X, .session = ANN, .first = 13, .count = 2, .attempt = 3},
+        {.id = 11, .experiment = X, .session = ANN, .first = 55, .count = 6, .attempt = 3},
+        {.id = 12, .experiment = X + 1, .session = ANN, .first = 0, .count = 6, .attempt = 3},
+    };
+    assert_int_equal(lease_restore(book, &rows[0], true, 7000), LEASE_OK);
+    assert_int_equal(lease_restore(book, &rows[0], true, 7000), LEASE_EXISTS);
+    assert_int_equal(lease_restore(book, &rows[1], false, 7000), LEASE_OK);
+    assert_int_equal(lease_restore(book, &rows[2], false, 7000), LEASE_OK);
+    assert_int_equal(lease_restore(book, &rows[3], true, 7000), LEASE_STALE);
+    assert_int_equal(lease_restore(book, &rows[4], true, 7000), LEASE_OVERLAP);
+    assert_int_equal(lease_restore(book, &rows[5], true, 7000), LEASE_OVERLAP);
+    assert_int_equal(lease_restore(book, &rows[6], true, 7000), LEASE_UNKNOWN);
+    rows[0].attempt = 0;
+    assert_int_equal(lease_restore(book, &rows[0], true, 7000), LEASE_BAD);
+    /* The open lease has its full term again, and what was stored beyond the prefix is not played again. */
+    assert_int_equal(lease_next_deadline(book), 7000 + TERM);
+    assert_false(lease_done(book, X, 11, 0, 7000, NULL));
+    assert_false(lease_done(book, X, 16, 0, 7000, NULL));
+    assert_false(lease_done(book, X, 40, 0, 7000, NULL));
+    struct lease found;
+    assert_true(lease_find(book, 5, &found));
+    assert_int_equal(found.left, 3);
+    assert_int_equal(lease_experiment_available(book, X), 50 - 4 - 1 - 1);
+    /* Lapsed ranges go out under the attempt after their last; the numbers go on after the highest. */
+    struct lease next = grant(book, BOB, 9, 7000, 14, 2, 3);
+    assert_int_equal(next.id, 10);
+    grant(book, BOB, 9, 7000, 17, 3, 3);
+    grant(book, BOB, 9, 7000, 20, 2, 2);
+    grant(book, 200, 9, 7000, 22, 4, 1);
+    lease_book_destroy(book);
+}
+
+static void a_disputed_pair_goes_out_again(void **state)
+{
+    (void)state;
+    struct lease_book *book = new_book(100, 100, 0);
+    grant(book, ANN, 2, 0, 0, 2, 1);
+    assert_int_equal(lease_reissue(book, X, 1), LEASE_BAD);
+    lease_done(book, X, 1, ANN, 0, NULL);
+    assert_int_equal(lease_reissue(book, X, 1), LEASE_OK);
+    assert_int_equal(lease_reissue(book, X, 1), LEASE_BAD);
+    assert_int_equal(lease_reissue(book, X + 1, 1), LEASE_UNKNOWN);
+    grant(book, BOB, 2, 0, 1, 1, 2);
+    lease_book_destroy(book);
+}
+
+/* Finishes what a session has, `ms` a pair after the grant; returns how many it had got. */
+static uint32_t play(struct lease_book *book, uint64_t session, int64_t *now, int64_t ms)
+{
+    struct lease lease;
+    assert_int_equal(lease_grant(book, X, session, 100000, 0, *now, &lease), LEASE_OK);
+    for (uint32_t i = 0; i < lease.count; i++)
+        lease_done(book, X, lease.first + i, session, *now += ms, NULL);
+    return lease.count;
+}
+
+static void size_follows_the_measured_speed(void **state)
+{
+    (void)state;
+    struct lease_book *book = new_book(1000000, 1000000, 0);
+    int64_t now = 0;
+    /* target 100 ms; a pair takes 2: from 4, at most doubling, to 50. */
+    uint32_t sizes[] = {4, 8, 16, 32, 50, 50};
+    for (int i = 0; i < 6; i++)
+        assert_int_equal(play(book, ANN, &now, 2), sizes[i]);
+    struct lease_session_view view;
+    assert_true(lease_session_find(book, ANN, &view));
+    assert_close(view.pair_ms, 2, 1e-9);
+    /* Slower than the target: one at a time. */
+    for (int i = 0; i < 8; i++)
+        play(book, BOB, &now, 150);
+    assert_int_equal(play(book, BOB, &now, 150), 1);
+    /* What the worker says is believed until there is a measurement. */
+    struct lease lease;
+    assert_int_equal(lease_grant(book, X, 300, 100000, 6000, now, &lease), LEASE_OK);
+    assert_int_equal(lease.count, 10);
+    /* And the policy's largest is the largest. */
+    assert_int_equal(lease_grant(book, X, 301, 100000, UINT32_MAX, now, &lease), LEASE_OK);
+    assert_int_equal(lease.count, 4096);
+    lease_book_destroy(book);
+}
+
+static void ranges_shrink_near_the_end(void **state)
+{
+    (void)state;
+    struct lease_book *book = new_book(100, 1000, 0);
+    struct lease lease;
+    uint32_t largest = 0, last = 0;
+    for (uint64_t session = 1; lease_grant(book, X, session, 1000, 600000, 0, &lease) == LEASE_OK;
+         session++) {
+        largest = lease.count > largest ? lease.count : largest;
+        last = lease.count;
+    }
+    assert_int_equal(largest, 50);
+    assert_int_equal(last, 1);
+    assert_int_equal(lease_experiment_available(book, X), 0);
+    lease_book_destroy(book);
+}
+
+static void bad_policies_and_experiments_are_refused(void **state)
+{
+    (void)state;
+    struct lease_policy p = policy();
+    p.pairs_max = LEASE_PAIRS_MAX + 1;
+    assert_null(lease_book_create(&p, 1));
+    p = policy();
+    p.term_ms = 0;
+    assert_null(lease_book_create(&p, 1));
+    struct lease_book *book = new_book(10, 10, 0);
+    assert_int_equal(lease_experiment_add(book, X, 10, 10, 0), LEASE_EXISTS);
+    assert_int_equal(lease_experiment_add(book, 8, 0, 10, 0), LEASE_BAD);
+    assert_int_equal(lease_experiment_add(book, 8, 10, 0, 0), LEASE_BAD);
+    assert_int_equal(lease_experiment_add(book, 8, 10, LEASE_WINDOW_MAX + 1, 0), LEASE_BAD);
+    assert_int_equal(lease_experiment_add(book, 8, 10, 10, 11), LEASE_BAD);
+    assert_int_equal(lease_experiment_add(book, 8, 10, 10, 10), LEASE_OK);
+    assert_int_equal(lease_experiment_available(book, 8), 0);
+    lease_book_destroy(book);
+    lease_book_destroy(NULL);
+}
+
+static void sessions_have_a_limit(void **state)
+{
+    (void)state;
+    struct lease_policy p = policy();
+    struct lease lease, released[1];
+    p.sessions_max = 2;
+    struct lease_book *book = lease_book_create(&p, 1);
+    assert_int_equal(lease_experiment_add(book, X, 100, 100, 0), LEASE_OK);
+    assert_int_equal(lease_grant(book, X, 1, 1, 0, 0, &lease), LEASE_OK);
+    assert_int_equal(lease_grant(book, X, 2, 1, 0, 0, &lease), LEASE_OK);
+    assert_false(lease_session_has_room(book, 3));
+    assert_int_equal(lease_grant(book, X, 3, 1, 0, 0, &lease), LEASE_TOO_MANY);
+    assert_int_equal(lease_session_end(book, 1, released, 1), 1);
+    assert_int_equal(lease_grant(book, X, 3, 1, 0, 0, &lease), LEASE_OK);
+    lease_book_destroy(book);
+}
+
+/* 10,000 sessions over a window of a million pairs: with anything linear in either this would take minutes.
+ */
+static void ten_thousand_sessions_are_no_burden(void **state)
+{
+    (void)state;
+    enum { SESSIONS = 10000, ROUNDS = 20, MILLION = 1 << 20 };
+    struct lease_policy p = lease_policy_default();
+    struct lease_book *book = lease_book_create(&p, 1);
+    static struct lease lapsed[SESSIONS];
+    int64_t now = 0;
+    uint64_t prefix = 0;
+    assert_int_equal(lease_experiment_add(book, X, 100 * MILLION, MILLION, 0), LEASE_OK);
+    for (int round = 0; round < ROUNDS; round++) {
+        for (uint64_t session = 1; session <= SESSIONS; session++) {
+            struct lease lease;
+            now += 1;
+            assert_int_equal(lease_grant(book, X, session, 100, 300, now, &lease), LEASE_OK);
+            /* Three in four finish; the rest lapse. */
+            for (uint32_t i = 0; session % 4 && i < lease.count; i++)
+                lease_done(book, X, lease.first + i, session, now, NULL);
+        }
+        size_t count = lease_expire(book, now += 2 * p.term_ms, lapsed, SESSIONS);
+        assert_int_equal(count, SESSIONS / 4);
+        assert_int_equal(lease_count(book), 0);
+        while (lease_pair_done(book, X, prefix))
+            prefix++;
+        lease_experiment_advance(book, X, prefix);
+    }
+    assert_true(prefix > MILLION);
+    lease_book_destroy(book);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(ranges_follow_each_other),
+        cmocka_unit_test(a_lease_ends_with_its_last_pair),
+        cmocka_unit_test(only_progress_renews),
+        cmocka_unit_test(a_finished_pair_renews_its_own_session_only),
+        cmocka_unit_test(what_lapsed_goes_out_first_with_the_next_attempt),
+        cmocka_unit_test(a_late_result_saves_the_pair_from_being_played_again),
+        cmocka_unit_test(nothing_is_leased_beyond_window_or_plan),
+        cmocka_unit_test(a_closed_experiment_grants_nothing),
+        cmocka_unit_test(credit_and_number_of_leases_bound_a_session),
+        cmocka_unit_test(draining_gives_back_at_once),
+        cmocka_unit_test(a_session_takes_its_leases_to_its_new_number),
+        cmocka_unit_test(a_restart_resumes_from_the_rows),
+        cmocka_unit_test(a_disputed_pair_goes_out_again),
+        cmocka_unit_test(size_follows_the_measured_speed),
+        cmocka_unit_test(ranges_shrink_near_the_end),
+        cmocka_unit_test(bad_policies_and_experiments_are_refused),
+        cmocka_unit_test(sessions_have_a_limit),
+        cmocka_unit_test(ten_thousand_sessions_are_no_burden),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

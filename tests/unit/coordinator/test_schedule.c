@@ -1,0 +1,159 @@
+#include "coordinator/schedule.h"
+
+#include <string.h>
+
+#include "tests/unit/check.h"
+
+enum { ANN = 101 };
+
+struct fixture {
+    struct schedule *schedule;
+    struct lease_book *book;
+};
+
+static int set_up(void **state)
+{
+    static struct fixture fixture;
+    struct lease_policy policy = lease_policy_default();
+    policy.leases_per_session = 1000;
+    fixture.schedule = schedule_create();
+    fixture.book = lease_book_create(&policy, 1);
+    *state = &fixture;
+    return fixture.schedule && fixture.book ? 0 : -1;
+}
+
+static int tear_down(void **state)
+{
+    struct fixture *f = *state;
+    schedule_destroy(f->schedule);
+    lease_book_destroy(f->book);
+    return 0;
+}
+
+static void run(struct fixture *f, uint64_t experiment, int32_t priority, uint64_t pairs)
+{
+    assert_int_equal(schedule_add(f->schedule, experiment, priority), 0);
+    assert_int_equal(lease_experiment_add(f->book, experiment, pairs, 100000, 0), LEASE_OK);
+}
+
+/* Picks, leases one pair and serves it; 0 when there is nothing. */
+static uint64_t turn(struct fixture *f)
+{
+    struct schedule_pick pick = schedule_pick(f->schedule, f->book, ANN, 1, false, 0);
+    struct lease lease;
+    if (pick.outcome != SCHEDULE_PICKED)
+        return 0;
+    assert_int_equal(lease_grant(f->book, pick.experiment, ANN, 1, 0, 0, &lease), LEASE_OK);
+    schedule_serve(f->schedule, pick.experiment, lease.count);
+    return pick.experiment;
+}
+
+static void nothing_always_says_why_and_when(void **state)
+{
+    struct fixture *f = *state;
+    struct schedule_pick picks[5];
+    picks[0] = schedule_pick(f->schedule, f->book, ANN, 5, false, 0);
+    assert_int_equal(picks[0].outcome, SCHEDULE_NO_WORK);
+    run(f, 1, 0, 2);
+    picks[1] = schedule_pick(f->schedule, f->book, ANN, 5, true, 0);
+    assert_int_equal(picks[1].outcome, SCHEDULE_DRAINING);
+    picks[2] = schedule_pick(f->schedule, f->book, ANN, 0, false, 0);
+    assert_int_equal(picks[2].outcome, SCHEDULE_NO_CREDIT);
+    assert_int_equal(turn(f), 1);
+    assert_int_equal(turn(f), 1);
+    picks[3] = schedule_pick(f->schedule, f->book, ANN, 5, false, 0);
+    assert_int_equal(picks[3].outcome, SCHEDULE_ALL_OUT);
+    for (int i = 0; i < 4; i++) {
+        assert_true(strlen(picks[i].because) > 10);
+        assert_true(picks[i].retry_ms >= 50 && picks[i].retry_ms <= 60000);
+    }
+    /* Close to a deadline the hint follows it. */
+    int64_t deadline = lease_next_deadline(f->book);
+    picks[4] = schedule_pick(f->schedule, f->book, ANN, 5, false, deadline - 300);
+    assert_int_equal(picks[4].retry_ms, 300);
+}
+
+static void a_session_with_all_its_leases_waits(void **state)
+{
+    (void)state;
+    struct lease_policy policy = lease_policy_default();
+    struct fixture f = {schedule_create(), NULL};
+    policy.leases_per_session = 1;
+    f.book = lease_book_create(&policy, 1);
+    run(&f, 1, 0, 100);
+    assert_int_equal(turn(&f), 1);
+    assert_int_equal(schedule_pick(f.schedule, f.book, ANN, 5, false, 0).outcome, SCHEDULE_TOO_MANY);
+    assert_int_equal(schedule_pick(f.schedule, f.book, ANN + 1, 5, false, 0).outcome, SCHEDULE_PICKED);
+    schedule_destroy(f.schedule);
+    lease_book_destroy(f.book);
+}
+
+/* OpenBench f35961e: workers never left their test though one of higher priority was there. */
+static void priority_is_strict(void **state)
+{
+    struct fixture *f = *state;
+    run(f, 1, 0, 100);
+    run(f, 2, 0, 100);
+    assert_int_equal(turn(f), 1);
+    run(f, 3, 5, 3);
+    for (int i = 0; i < 3; i++)
+        assert_int_equal(turn(f), 3);
+    assert_int_equal(turn(f), 2);
+    assert_true(schedule_set_priority(f->schedule, 1, 9));
+    for (int i = 0; i < 5; i++)
+        assert_int_equal(turn(f), 1);
+    lease_experiment_close(f->book, 1);
+    assert_int_equal(turn(f), 2);
+}
+
+static void equals_share_evenly(void **state)
+{
+    struct fixture *f = *state;
+    unsigned turns[5] = {0};
+    for (uint64_t x = 1; x <= 3; x++)
+        run(f, x, 1, 10000);
+    for (int i = 0; i < 300; i++)
+        turns[turn(f)]++;
+    assert_true(turns[1] == 100 && turns[2] == 100 && turns[3] == 100);
+    /* A newcomer shares from now on; it does not get back what it missed. */
+    run(f, 4, 1, 10000);
+    memset(turns, 0, sizeof turns);
+    for (int i = 0; i < 400; i++)
+        turns[turn(f)]++;
+    for (int x = 1; x <= 4; x++)
+        assert_int_equal(turns[x], 100);
+    /* Dear pairs count for what they cost. */
+    schedule_serve(f->schedule, 1, 50);
+    memset(turns, 0, sizeof turns);
+    for (int i = 0; i < 150; i++)
+        turns[turn(f)]++;
+    assert_int_equal(turns[1], 0);
+}
+
+static void the_list_is_kept(void **state)
+{
+    struct fixture *f = *state;
+    run(f, 1, 0, 10);
+    run(f, 2, 0, 10);
+    assert_int_equal(schedule_add(f->schedule, 1, 3), -1);
+    assert_int_equal(schedule_count(f->schedule), 2);
+    assert_true(schedule_remove(f->schedule, 1));
+    assert_false(schedule_remove(f->schedule, 1));
+    assert_false(schedule_set_priority(f->schedule, 1, 3));
+    assert_int_equal(turn(f), 2);
+    for (uint64_t x = 100; schedule_count(f->schedule) < SCHEDULE_EXPERIMENTS_MAX; x++)
+        assert_int_equal(schedule_add(f->schedule, x, 0), 0);
+    assert_int_equal(schedule_add(f->schedule, 99, 0), -1);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup_teardown(nothing_always_says_why_and_when, set_up, tear_down),
+        cmocka_unit_test(a_session_with_all_its_leases_waits),
+        cmocka_unit_test_setup_teardown(priority_is_strict, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(equals_share_evenly, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(the_list_is_kept, set_up, tear_down),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
