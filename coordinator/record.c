@@ -214,5 +214,13 @@ void record_specification(const struct record *record, struct message_create_exp
     out->spec.with_scores = experiment->with_scores;
     out->pairs = experiment->planned_pairs;
     out->has_sprt = experiment->has_sprt;
+    out->sprt = (struct message_sprt){.elo0 = experiment->sprt.elo0,
+                                      .elo1 = experiment->sprt.elo1,
+                                      .alpha = experiment->sprt.alpha,
+                                      .beta = experiment->sprt.beta,
+                                      .batch = experiment->sprt.batch};
+    snprintf(out->sprt.model, sizeof out->sprt.model, "%s", experiment->sprt.model);
     out->priority = experiment->priority;
+    snprintf(out->idempotency_key, sizeof out->idempotency_key, "%s", experiment->idempotency_key);
+    snprintf(out->note, sizeof out->note, "%s", experiment->note);
 }

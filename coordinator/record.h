@@ -33,7 +33,7 @@ const struct store_counters *record_counters(const struct record *record);
 void record_counts(const struct store_counters *counters, int64_t counts[STATISTICS_PAIR_COUNTS]);
 /* The sequential test; false when it has none or one that this program does not know. */
 bool record_test(const struct record *record, struct sprt_test *test);
-/* The specification as it was sent, for specification_warnings. */
+/* The specification as it was sent. */
 void record_specification(const struct record *record, struct message_create_experiment *out);
 
 /* Its outcome in a word: the verdict of a match or an abort; else its state (a self-play that has run its

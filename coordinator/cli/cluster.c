@@ -152,7 +152,7 @@ static int await_coordinator(struct cluster *cluster, const char *pids, const ch
     struct args_common common = {.config = cluster->config};
     int outcome = daemon_await(pids, coordinator_answers, cluster, CLUSTER_START_MS);
     int status = COMMAND_NO_CONNECTION;
-    struct settings *settings = outcome == 0 ? connect_settings(&common) : NULL;
+    struct settings *settings = outcome == 0 ? connect_settings(&common, &status) : NULL;
     struct coordinator_link *link = settings ? link_open(settings, &status) : NULL;
     if (link) {
         link_close(link);
@@ -361,10 +361,11 @@ int sql_command(int argc, char **argv)
         fputs(sql_help, stdout);
         return COMMAND_DONE;
     }
-    struct settings *settings = connect_settings(&common);
+    int status;
+    struct settings *settings = connect_settings(&common, &status);
     const char *database = settings ? settings_get(settings, "database", NULL) : NULL;
     if (!settings)
-        return COMMAND_USAGE;
+        return status;
     if (!database) {
         settings_destroy(settings);
         return args_refuse("no database is set: `kroo up` starts a private cluster, or set KROO_DATABASE"),
@@ -404,9 +405,11 @@ int migrate_command(int argc, char **argv)
     struct args_common common = {0};
     char reason[512];
     argp_parse(&argp, argc, argv, 0, NULL, &common);
-    struct settings *settings = connect_settings(&common);
+    int applied = -1, status;
+    struct settings *settings = connect_settings(&common, &status);
     const char *database = settings ? settings_get(settings, "database", NULL) : NULL;
-    int applied = -1;
+    if (!settings)
+        return status;
     if (database)
         applied = migrate_run(database, common.json ? NULL : report_migration, reason, sizeof reason);
     else

@@ -15,8 +15,9 @@
 #include "proto/progress.h"
 #include "proto/socket.h"
 
-struct settings *connect_settings(const struct args_common *common)
+struct settings *connect_settings(const struct args_common *common, int *status)
 {
+    *status = COMMAND_USAGE;
     char path[4096], reason[512];
     const char *file = common->config;
     const char *dir = common->dir ? common->dir : getenv("KROO_DIR");
@@ -28,6 +29,7 @@ struct settings *connect_settings(const struct args_common *common)
         }
         if (access(path, F_OK) != 0) {
             args_refuse("there is no cluster in %s (no %s): `kroo up --dir %s` starts one", dir, path, dir);
+            *status = COMMAND_NO_CONNECTION;
             return NULL;
         }
         file = path;
@@ -70,8 +72,7 @@ struct store *connect_store(const struct settings *settings, const char *role)
 
 struct store *connect_reader(const struct args_common *common, int *status)
 {
-    struct settings *settings = connect_settings(common);
-    *status = COMMAND_USAGE;
+    struct settings *settings = connect_settings(common, status);
     if (!settings)
         return NULL;
     struct store *store = connect_store(settings, "kroo_reader");

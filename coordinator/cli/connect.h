@@ -10,8 +10,9 @@
 
 enum { CONNECT_HELLO_MS = 5000, CONNECT_REQUEST_MS = 60000 };
 
-/* NULL after saying why: the exit status is then COMMAND_USAGE. */
-struct settings *connect_settings(const struct args_common *common);
+/* NULL after saying why; *status is then the exit status: COMMAND_NO_CONNECTION when the folder of `--dir`
+ * holds no cluster, else COMMAND_USAGE. */
+struct settings *connect_settings(const struct args_common *common, int *status);
 
 /* The database as `role` with its schema checked; NULL after saying why (COMMAND_NO_CONNECTION). */
 struct store *connect_store(const struct settings *settings, const char *role);

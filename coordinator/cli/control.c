@@ -46,10 +46,10 @@ static error_t stop_parse(int key, char *text, struct argp_state *state)
 static int ask_once(const struct args_common *common, struct message *request, enum message_kind expected,
                     struct message *reply)
 {
-    struct settings *settings = connect_settings(common);
+    int status;
+    struct settings *settings = connect_settings(common, &status);
     if (!settings)
-        return COMMAND_USAGE;
-    int status = COMMAND_DONE;
+        return status;
     struct coordinator_link *link = link_open(settings, &status);
     settings_destroy(settings);
     if (link)

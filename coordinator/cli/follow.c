@@ -208,10 +208,11 @@ int watch_command(int argc, char **argv)
         .children = args_common_children};
     struct watch watch = {0};
     argp_parse(&argp, argc, argv, 0, NULL, &watch);
-    struct settings *settings = connect_settings(&watch.common);
+    int status;
+    struct settings *settings = connect_settings(&watch.common, &status);
     if (!settings)
-        return COMMAND_USAGE;
-    int status = follow_experiment(settings, watch.id, watch.common.json);
+        return status;
+    status = follow_experiment(settings, watch.id, watch.common.json);
     settings_destroy(settings);
     return status;
 }

@@ -110,8 +110,7 @@ static int key_new(int argc, char **argv)
 /* The allow-list is the coordinator's table, so its role writes it. */
 static struct store *open_list(const struct args_common *common, const char *role, int *status)
 {
-    struct settings *settings = connect_settings(common);
-    *status = COMMAND_USAGE;
+    struct settings *settings = connect_settings(common, status);
     if (!settings)
         return NULL;
     struct store *store = connect_store(settings, role);

@@ -9,6 +9,7 @@
 #include "coordinator/cli/connect.h"
 #include "coordinator/cli/follow.h"
 #include "coordinator/cli/table.h"
+#include "coordinator/record.h"
 #include "coordinator/specification.h"
 #include "coordinator/sprt.h"
 #include "engine/play.h"
@@ -372,7 +373,54 @@ static void say_warnings(const struct message_create_experiment *create)
         args_warn("%s", warnings[i]);
 }
 
-static int submit(struct launch *launch, const struct settings *settings)
+static bool same_player(const struct message_player *a, const struct message_player *b)
+{
+    return memcmp(a->weights, b->weights, MESSAGE_HASH) == 0 && a->node_limit == b->node_limit &&
+           a->depth_limit == b->depth_limit && a->time_ms == b->time_ms && a->hash_kib == b->hash_kib;
+}
+
+static bool same_sprt(const struct message_create_experiment *a, const struct message_create_experiment *b)
+{
+    const struct message_sprt *x = &a->sprt, *y = &b->sprt;
+    return a->has_sprt == b->has_sprt &&
+           (!a->has_sprt || (strcmp(x->model, y->model) == 0 && x->elo0 == y->elo0 && x->elo1 == y->elo1 &&
+                             x->alpha == y->alpha && x->beta == y->beta && x->batch == y->batch));
+}
+
+/* A random seed was never asked for, so it may differ. */
+static bool same_request(const struct launch *launch, const struct message_create_experiment *there)
+{
+    const struct message_create_experiment *asked = &launch->create;
+    const struct message_spec *a = &asked->spec, *b = &there->spec;
+    return a->kind == b->kind && strcmp(a->rules, b->rules) == 0 && a->opening_plies == b->opening_plies &&
+           a->noise_ppm == b->noise_ppm && a->with_scores == b->with_scores && same_player(&a->a, &b->a) &&
+           same_player(&a->b, &b->b) && asked->pairs == there->pairs && same_sprt(asked, there) &&
+           (!launch->has_seed || a->seed == b->seed);
+}
+
+/* The key was known: what is told from here on is the experiment that is there. */
+static int adopt_existing(struct launch *launch, const struct settings *settings, uint64_t experiment)
+{
+    struct store *store = connect_store(settings, "kroo_reader");
+    struct record record;
+    struct message_create_experiment there;
+    if (!store)
+        return COMMAND_NO_CONNECTION;
+    int status = connect_failed(store, record_load(store, experiment, &record));
+    store_close(store);
+    if (status != COMMAND_DONE)
+        return status;
+    record_specification(&record, &there);
+    fprintf(stderr, "the key \"%s\" is known: this is experiment %llu, nothing new was made\n",
+            launch->create.idempotency_key, (unsigned long long)experiment);
+    if (!same_request(launch, &there))
+        args_warn("experiment %llu was made with other settings than these: `kroo show %llu`",
+                  (unsigned long long)experiment, (unsigned long long)experiment);
+    launch->create = there;
+    return COMMAND_DONE;
+}
+
+static int ask(struct launch *launch, const struct settings *settings, struct message_control_done *done)
 {
     int status = COMMAND_DONE;
     struct coordinator_link *link = link_open(settings, &status);
@@ -386,12 +434,20 @@ static int submit(struct launch *launch, const struct settings *settings)
     link_close(link);
     if (status != COMMAND_DONE)
         return status;
-    struct message_control_done done = reply.control_done;
+    *done = reply.control_done;
     message_done(&reply);
-    if (done.existed)
-        fprintf(stderr, "the key \"%s\" is known: this is experiment %llu, nothing new was made\n",
-                launch->create.idempotency_key, (unsigned long long)done.experiment);
-    else if (!launch->has_seed && !launch->common.json)
+    return COMMAND_DONE;
+}
+
+static int submit(struct launch *launch, const struct settings *settings)
+{
+    struct message_control_done done;
+    int status = ask(launch, settings, &done);
+    if (status == COMMAND_DONE && done.existed)
+        status = adopt_existing(launch, settings, done.experiment);
+    if (status != COMMAND_DONE)
+        return status;
+    if (!done.existed && !launch->has_seed && !launch->common.json)
         fprintf(stderr, "seed %llu\n", (unsigned long long)launch->create.spec.seed);
     if (launch->common.json)
         status = print_json(launch, &done);
@@ -424,10 +480,11 @@ static int prepare(struct launch *launch, const struct settings *settings)
 int launch_run(struct launch *launch)
 {
     char reason[SPECIFICATION_REASON_MAX];
-    struct settings *settings = connect_settings(&launch->common);
+    int status;
+    struct settings *settings = connect_settings(&launch->common, &status);
     if (!settings)
-        return COMMAND_USAGE;
-    int status = prepare(launch, settings);
+        return status;
+    status = prepare(launch, settings);
     if (status == COMMAND_DONE && !specification_check(&launch->create, reason))
         status = args_refuse("%s", reason);
     if (status == COMMAND_DONE) {

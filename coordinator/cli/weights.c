@@ -401,13 +401,14 @@ static int weights_promote(int argc, char **argv)
         .children = args_common_children};
     struct weights_request request = {.wanted = true, .line = "main", .reason = ""};
     argp_parse(&argp, argc, argv, 0, NULL, &request);
-    struct settings *settings = connect_settings(&request.common);
+    int status;
+    struct settings *settings = connect_settings(&request.common, &status);
     if (!settings)
-        return COMMAND_USAGE;
+        return status;
     struct message message = {.kind = MESSAGE_PROMOTE_WEIGHTS}, reply;
     struct coordinator_link *link = NULL;
     uint64_t number = 0;
-    int status = fill_promotion(&request, settings, &message.promote_weights, &number);
+    status = fill_promotion(&request, settings, &message.promote_weights, &number);
     if (status == COMMAND_DONE)
         link = link_open(settings, &status);
     settings_destroy(settings);
