@@ -173,6 +173,34 @@ run-tests: $(EXECUTABLES) $(UNIT)
 	@KROO_BUILD=$(abspath $(BUILD)) sh tests/run.sh $(UNIT) tests/sql/run.sh $(SYSTEM_TESTS)
 .PHONY: run-tests
 
+# --- fuzzing: tests/fuzz/<room>/fuzz_<name>.c over tests/fuzz/<room>/corpus/<name>/ ---------------------------
+# `make fuzz FUZZ_SECONDS=600` searches with libFuzzer (clang); fuzz-replay runs the stored corpus once.
+FUZZ_SECONDS ?= 120
+FUZZ_SRC := $(wildcard tests/fuzz/*/fuzz_*.c)
+FUZZ_REPLAY := $(foreach source,$(FUZZ_SRC),$(BUILD)/$(patsubst tests/%.c,%,$(subst fuzz_,replay_,$(source))))
+FUZZERS := $(patsubst tests/%.c,$(BUILD)/%,$(FUZZ_SRC))
+define fuzz_rule
+$(BUILD)/fuzz/$(1)/replay_%: $(BUILD)/obj/tests/fuzz/$(1)/fuzz_%.o $(BUILD)/obj/tests/fuzz/replay.o $(LIBS_$(1))
+	@mkdir -p $$(@D)
+	$$(link) $(LINK_$(1))
+$(BUILD)/fuzz/$(1)/fuzz_%: $(BUILD)/obj/tests/fuzz/$(1)/fuzz_%.o $(LIBS_$(1))
+	@mkdir -p $$(@D)
+	$$(link) -fsanitize=fuzzer $(LINK_$(1))
+endef
+$(foreach room,$(ROOMS),$(eval $(call fuzz_rule,$(room))))
+fuzz-replay-programs: $(FUZZ_REPLAY)
+fuzz-replay: $(FUZZ_REPLAY)
+	@sh tests/run.sh $^
+fuzzers: $(FUZZERS)
+fuzz:
+	$(MAKE) CC=clang SAN=address,undefined,fuzzer-no-link fuzz-run
+fuzz-run: $(FUZZERS)
+	@set -e; for program in $^; do room=$$(basename $$(dirname $$program)); name=$${program##*/fuzz_}; \
+	  mkdir -p $$program.corpus; echo "$$room/$$name: $(FUZZ_SECONDS) seconds"; \
+	  $$program -max_total_time=$(FUZZ_SECONDS) -max_len=300000 -timeout=20 -rss_limit_mb=1024 -print_final_stats=1 \
+	    -artifact_prefix=$$program.found- $$program.corpus tests/fuzz/$$room/corpus/$$name; done
+.PHONY: fuzz-replay fuzz-replay-programs fuzzers fuzz-run
+
 clean:
 	rm -rf $(BUILD)
 

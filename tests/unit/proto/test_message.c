@@ -178,7 +178,7 @@ static void test_answer_refusals(void **state)
     REFUSED(MESSAGE_WELCOME, m.welcome.term_ms = 0, "term_ms");
     REFUSED(MESSAGE_WELCOME, m.welcome.session = UINT64_MAX, "session");
     REFUSED(MESSAGE_REFUSED, m.refused.code = 9, "code is 9");
-    REFUSED(MESSAGE_REFUSED, m.refused.code = -1, "code");
+    REFUSED(MESSAGE_REFUSED, m.refused.code = (enum message_refusal) - 1, "code");
     REFUSED(MESSAGE_REFUSED, strcpy(m.refused.text, "\xff\xfe"), "UTF-8");
     REFUSED(MESSAGE_REFUSED, strcpy(m.refused.text, "two\nlines"), "one line");
     REFUSED(MESSAGE_REFUSED, strcpy(m.refused.text, "\033[2J"), "one line");

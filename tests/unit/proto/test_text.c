@@ -32,8 +32,7 @@ static void test_utf8(void **state)
     (void)state;
     static const char *const good[] = {"",
                                        "plain",
-                                       "gr\xc3\xb6\xc3\x9f"
-                                       "er",
+                                       "gr\xc3\xb6\xc3\x9f",
                                        "\xe2\x80\x93",
                                        "\xf0\x9f\x8c\xb1",
                                        "\xf4\x8f\xbf\xbf",
