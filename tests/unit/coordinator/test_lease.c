@@ -418,7 +418,7 @@ static void ten_thousand_sessions_are_no_burden(void **state)
         for (uint64_t session = 1; session <= SESSIONS; session++) {
             struct lease lease;
             now += 1;
-            assert_int_equal(lease_grant(book, X, session, 100, 300, now, &lease), LEASE_OK);
+            assert_int_equal(lease_grant(book, X, session, 20, 300, now, &lease), LEASE_OK);
             /* Three in four finish; the rest lapse. */
             for (uint32_t i = 0; session % 4 && i < lease.count; i++)
                 lease_done(book, X, lease.first + i, session, now, NULL);
@@ -430,7 +430,7 @@ static void ten_thousand_sessions_are_no_burden(void **state)
             prefix++;
         lease_experiment_advance(book, X, prefix);
     }
-    assert_true(prefix > MILLION);
+    assert_true(prefix > MILLION / 2);
     lease_book_destroy(book);
 }
 
