@@ -270,7 +270,9 @@ struct message {
 };
 
 /* Writes `message` to a malloc'ed frame. Returns 0, or -1 when it would exceed MESSAGE_BYTES_MAX or memory is
- * short (a programmer's bound: callers cut batches with message_game_bytes). */
+ * short (a programmer's bound: callers cut batches with message_game_bytes). Sentences for
+ * people (text, because, reason, note of control messages) are cleaned on the way: one line of valid UTF-8.
+ */
 int message_encode(const struct message *message, void **bytes, size_t *size);
 
 /* Reads a frame. Returns 0 and fills `out`, or -1 with a reason and `out` empty (but for its request number,

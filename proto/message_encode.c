@@ -4,9 +4,12 @@
 #include <string.h>
 
 #include "proto/kroo.pb-c.h"
+#include "proto/text.h"
 
 /* Every writer below fills a protobuf struct that borrows the plain message's memory; only arrays of
- * sub-messages need memory of their own, which `struct packing` keeps until the frame is packed. */
+ * sub-messages and sentences for people need memory of their own, which `struct packing` keeps until the
+ * frame is packed. Sentences are cleaned on the way out: a database's error of three lines, or one cut inside
+ * a character, must not make the receiver refuse the refusal. */
 #define SET(to, field, from) ((to)->has_##field = 1, (to)->field = (from)->field)
 
 struct packing {
@@ -16,11 +19,20 @@ struct packing {
     Kroo__Wire__Sprt sprt;
     void *items;     /* array of protobuf sub-messages */
     void **pointers; /* what protobuf-c wants: an array of pointers to them */
+    char *texts;     /* the answers' sentences */
+    char sentence[MESSAGE_TEXT_MAX];
 };
 
 static char *text(const char *from)
 {
     return (char *)(uintptr_t)from; /* protobuf-c only reads while packing */
+}
+
+/* For the one sentence that a message other than RESULTS_ACK holds. */
+static char *sentence(const char *from, struct packing *packing)
+{
+    text_clean(from, packing->sentence, sizeof packing->sentence);
+    return packing->sentence;
 }
 
 static ProtobufCBinaryData hash(const uint8_t from[MESSAGE_HASH])
@@ -123,11 +135,11 @@ static void fill_welcome(const struct message_welcome *from, Kroo__Wire__Welcome
     to->engine_build = text(from->engine_build);
 }
 
-static void fill_refused(const struct message_refused *from, Kroo__Wire__Refused *to)
+static void fill_refused(const struct message_refused *from, Kroo__Wire__Refused *to, struct packing *packing)
 {
     to->has_code = 1;
     to->code = (Kroo__Wire__RefusalCode)from->code;
-    to->text = text(from->text);
+    to->text = sentence(from->text, packing);
     SET(to, retry_ms, from);
 }
 
@@ -159,7 +171,10 @@ static bool fill_results(const struct message_results *from, Kroo__Wire__Results
 static bool fill_results_ack(const struct message_results_ack *from, Kroo__Wire__ResultsAck *to,
                              struct packing *packing)
 {
-    if (!packing_items(packing, from->exception_count, sizeof(Kroo__Wire__GameAnswer)))
+    enum { ROOM = sizeof from->exceptions->text };
+    packing->texts = malloc(from->exception_count * ROOM + 1);
+    if (packing->texts == NULL ||
+        !packing_items(packing, from->exception_count, sizeof(Kroo__Wire__GameAnswer)))
         return false;
     SET(to, batch, from);
     SET(to, accepted, from);
@@ -175,7 +190,8 @@ static bool fill_results_ack(const struct message_results_ack *from, Kroo__Wire_
         SET(wire, leg, answer);
         wire->has_verdict = 1;
         wire->verdict = (Kroo__Wire__GameVerdict)answer->verdict;
-        wire->text = text(answer->text);
+        wire->text = packing->texts + i * ROOM;
+        text_clean(answer->text, wire->text, ROOM);
     }
     return true;
 }
@@ -222,7 +238,7 @@ static void fill_create(const struct message_create_experiment *from, Kroo__Wire
     to->spec = fill_spec(&from->spec, packing);
     SET(to, pairs, from);
     SET(to, priority, from);
-    to->note = text(from->note);
+    to->note = sentence(from->note, packing);
     if (!from->has_sprt)
         return;
     Kroo__Wire__Sprt *sprt = &packing->sprt;
@@ -236,13 +252,14 @@ static void fill_create(const struct message_create_experiment *from, Kroo__Wire
     to->sprt = sprt;
 }
 
-static void fill_promote(const struct message_promote_weights *from, Kroo__Wire__PromoteWeights *to)
+static void fill_promote(const struct message_promote_weights *from, Kroo__Wire__PromoteWeights *to,
+                         struct packing *packing)
 {
     to->has_sha256 = 1;
     to->sha256 = hash(from->sha256);
     to->line = text(from->line);
     SET(to, experiment, from);
-    to->reason = text(from->reason);
+    to->reason = sentence(from->reason, packing);
 }
 
 static int pack(const ProtobufCMessage *message, size_t limit, void **bytes, size_t *size)
@@ -323,7 +340,7 @@ static int pack_answer(const struct message *message, struct packing *packing, v
     }
     case MESSAGE_REFUSED: {
         BODY(Refused, refused, REFUSED);
-        fill_refused(&message->refused, &refused);
+        fill_refused(&message->refused, &refused, packing);
         return pack(&envelope->base, MESSAGE_BYTES_MAX, bytes, size);
     }
     case MESSAGE_LEASE_GRANT: {
@@ -333,7 +350,7 @@ static int pack_answer(const struct message *message, struct packing *packing, v
     }
     case MESSAGE_NOTHING: {
         BODY(Nothing, nothing, NOTHING);
-        nothing.because = text(message->nothing.because);
+        nothing.because = sentence(message->nothing.because, packing);
         SET(&nothing, retry_ms, &message->nothing);
         return pack(&envelope->base, MESSAGE_BYTES_MAX, bytes, size);
     }
@@ -374,18 +391,18 @@ static int pack_control(const struct message *message, struct packing *packing, 
     case MESSAGE_STOP_EXPERIMENT: {
         BODY(StopExperiment, stop_experiment, STOP_EXPERIMENT);
         SET(&stop_experiment, experiment, &message->stop_experiment);
-        stop_experiment.reason = text(message->stop_experiment.reason);
+        stop_experiment.reason = sentence(message->stop_experiment.reason, packing);
         return pack(&envelope->base, MESSAGE_BYTES_MAX, bytes, size);
     }
     case MESSAGE_PROMOTE_WEIGHTS: {
         BODY(PromoteWeights, promote_weights, PROMOTE_WEIGHTS);
-        fill_promote(&message->promote_weights, &promote_weights);
+        fill_promote(&message->promote_weights, &promote_weights, packing);
         return pack(&envelope->base, MESSAGE_BYTES_MAX, bytes, size);
     }
     case MESSAGE_CONTROL_DONE: {
         BODY(ControlDone, control_done, CONTROL_DONE);
         SET(&control_done, experiment, &message->control_done);
-        control_done.text = text(message->control_done.text);
+        control_done.text = sentence(message->control_done.text, packing);
         SET(&control_done, existed, &message->control_done);
         return pack(&envelope->base, MESSAGE_BYTES_MAX, bytes, size);
     }
@@ -405,7 +422,7 @@ static int pack_control(const struct message *message, struct packing *packing, 
 
 int message_encode(const struct message *message, void **bytes, size_t *size)
 {
-    struct packing packing = {.items = NULL, .pointers = NULL};
+    struct packing packing = {.items = NULL, .pointers = NULL, .texts = NULL};
     kroo__wire__envelope__init(&packing.envelope);
     SET(&packing.envelope, request, message);
     *bytes = NULL;
@@ -436,6 +453,7 @@ int message_encode(const struct message *message, void **bytes, size_t *size)
     }
     free(packing.items);
     free(packing.pointers);
+    free(packing.texts);
     return result;
 }
 

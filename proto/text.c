@@ -1,6 +1,7 @@
 #include "proto/text.h"
 
 #include <stdint.h>
+#include <string.h>
 
 static bool is_name_letter(char letter)
 {
@@ -60,4 +61,26 @@ bool text_is_utf8(const char *text, size_t size, bool lines)
             return false;
     }
     return true;
+}
+
+void text_clean(const char *from, char *out, size_t size)
+{
+    const unsigned char *bytes = (const unsigned char *)from;
+    size_t left = strlen(from), at = 0;
+    while (left > 0) {
+        size_t length = 0;
+        uint32_t code = utf8_code(bytes, left, &length);
+        bool control = code != 0 && (code < 0x20 || (code >= 0x7f && code < 0xa0));
+        size_t taken = code == 0 ? 1 : length, made = code == 0 || control ? 1 : length;
+        if (made >= size - at)
+            break;
+        if (code == 0 || control)
+            out[at] = control ? ' ' : '?';
+        else
+            memcpy(out + at, bytes, length);
+        at += made;
+        bytes += taken;
+        left -= taken;
+    }
+    out[at] = '\0';
 }

@@ -14,6 +14,10 @@ bool text_is_printable(const char *text, size_t size);
 /* Well-formed UTF-8 (no overlong forms, surrogates or NUL) without control characters; `lines` allows tabs
  * and line feeds. */
 bool text_is_utf8(const char *text, size_t size, bool lines);
+/* Copies text of any origin (a database's error, a cut sentence) so that text_is_utf8 holds: control
+ * characters become spaces, bytes that are no UTF-8 become `?`, a character cut at the end of the room is
+ * left out. */
+void text_clean(const char *from, char *out, size_t size);
 /* Every one of `size` bytes is a letter of a house: A..F, a..f. */
 bool text_is_moves(const char *text, size_t size);
 

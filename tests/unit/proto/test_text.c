@@ -65,6 +65,24 @@ static void test_utf8(void **state)
     assert_false(text_is_utf8("a\0b", 3, true));
 }
 
+static void test_clean(void **state)
+{
+    (void)state;
+    char out[8];
+    text_clean("a\nb", out, sizeof out);
+    assert_string_equal(out, "a b");
+    text_clean("1234567890", out, sizeof out);
+    assert_string_equal(out, "1234567");
+    text_clean("123456\xc3\xb6", out, sizeof out); /* no room for the second half */
+    assert_string_equal(out, "123456");
+    text_clean("\xff\xc3", out, sizeof out);
+    assert_string_equal(out, "??");
+    text_clean("12345\xc3\xb6", out, sizeof out);
+    assert_string_equal(out, "12345\xc3\xb6");
+    text_clean("x", out, 1);
+    assert_string_equal(out, "");
+}
+
 static void test_moves_and_printable(void **state)
 {
     (void)state;
@@ -81,6 +99,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_names),
         cmocka_unit_test(test_utf8),
+        cmocka_unit_test(test_clean),
         cmocka_unit_test(test_moves_and_printable),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
