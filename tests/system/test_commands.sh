@@ -1,0 +1,128 @@
+#!/usr/bin/env bash
+# The `kroo` command from end to end on a private cluster: what it makes, shows and exports, and every refusal
+# with its exit status (1 refused, 2 wrong usage, 3 no connection) and its reason.
+. "$(dirname "$0")/lib.sh"
+
+k() { command=$1; shift; "$kroo" "$command" --dir "$dir" "$@"; }
+kw() { command=$1; shift; "$kroo" weights "$command" --dir "$dir" "$@"; }
+json() { jq -r "$1"; }
+
+# --- without a cluster ---
+fails "help without a command is wrong usage" 2 'Usage: kroo COMMAND' "$kroo"
+fails "a misspelt command hears the right one" 2 'did you mean .kroo verify' "$kroo" verfiy
+fails "so does a misspelt subcommand" 2 'did you mean .kroo weights export' "$kroo" weights exprot
+ok "--help succeeds" sh -c '"$0" --help | grep -q "Exit status"' "$kroo"
+for command in selfplay match ls show watch stop games verify replay workers status events; do
+    ok "$command --help has examples" sh -c '"$0" "$1" --help | grep -q "kroo $1"' "$kroo" "$command"
+done
+fails "no cluster in the folder" 3 'kroo up --dir' "$kroo" ls --dir "$work/none"
+fails "no database" 3 'no connection to the database' env KROO_DATABASE="host=$work/none" "$kroo" ls
+fails "no settings at all" 3 'kroo up' sh -c 'cd "$1" && "$0" ls' "$kroo" "$work"
+fails "a settings file that is not there" 2 'No such file' "$kroo" ls --config "$work/none"
+
+ok "a private cluster starts" "$kroo" up --dir "$dir" --workers 1
+ok "an empty list says what to do" sh -c '"$0" ls --dir "$1" | grep -q "kroo selfplay"' "$kroo" "$dir"
+
+# --- specifications that are refused ---
+fails "zero pairs" 1 'zero pairs' k selfplay --pairs 0
+fails "an odd number of games" 1 'a pair is two games; take 6 or 8' k selfplay --games 7
+fails "no number at all" 2 'whole number' k selfplay --pairs many
+fails "a negative number" 2 'whole number' k selfplay --pairs -5
+fails "no length" 2 'give --pairs' k selfplay
+fails "unknown rules list the known ones" 1 'unknown rules.*site.*awari' k selfplay --pairs 5 --rules chess
+fails "rules without an end" 1 'never end' k selfplay --pairs 5 --rules awari
+fails "unknown weights" 1 'no weights' k selfplay --pairs 5 --weights nobody
+fails "a match of one" 2 'two players' k match starting --pairs 5
+fails "equal deterministic players" 1 'duplicates' k match starting starting --pairs 5
+fails "one opening for many pairs" 1 'duplicates' k match starting starting --nodes-b 50 --opening-plies 0 --pairs 5
+fails "elo0 = elo1" 1 'elo0 must be below elo1' k match starting starting --nodes-b 50 --sprt --elo0 5 --elo1 5 --max-pairs 99
+fails "elo0 > elo1" 1 'elo0 must be below elo1' k match starting starting --nodes-b 50 --elo0 6 --elo1 5 --max-pairs 99
+fails "absurd bounds" 1 '1000' k match starting starting --nodes-b 50 --sprt --elo1 1001 --max-pairs 99
+fails "impossible error rates" 1 'alpha' k match starting starting --nodes-b 50 --sprt --alpha 0.6 --beta 0.6 --max-pairs 99
+fails "another model" 2 'normalized or logistic' k match starting starting --nodes-b 50 --sprt --model bayes --max-pairs 99
+fails "a test without an end" 2 'max-pairs' k match starting starting --nodes-b 50 --sprt
+is "nothing of that was made" "$(sql 'select count(*) from experiment')" 0
+
+# --- self-play ---
+id=$(k selfplay --pairs 6 --nodes 60 --seed 7 --key once --wait 2>/dev/null | head -n 1)
+is "self-play runs to its end" "$(k show "$id" --json | json '[.state, .pairs, .games_stored] | join(" ")')" "finished 6 12"
+is "the same key is the same experiment" "$(k selfplay --pairs 6 --nodes 60 --seed 7 --key once --json 2>/dev/null | json '[.experiment, .existed] | join(" ")')" "$id true"
+fails "the same key with other settings is told so" 0 'other settings' k selfplay --pairs 9 --nodes 60 --key once
+again=$(k selfplay --pairs 6 --nodes 60 --seed 7 --wait 2>/dev/null | head -n 1)
+is "the same seed gives the same games" "$(k games "$id" --format moves | sha256sum)" "$(k games "$again" --format moves | sha256sum)"
+
+# --- a match that is decided ---
+said=$(k match starting starting --nodes-a 600 --nodes-b 20 --sprt --elo0 0 --elo1 60 --max-pairs 200 --seed 3 --wait 2>&1)
+ok "the forecast comes before the match" sh -c 'printf %s "$0" | grep -q "pairs if the difference is 30"' "$said"
+ok "unequal limits are warned of" sh -c 'printf %s "$0" | grep -q "unequal limits"' "$said"
+match=$(printf '%s\n' "$said" | grep -E '^[0-9]+$')
+is "the test accepts" "$(k show "$match" --json | json '.verdict.verdict')" accepted
+is "six counts add up to the pairs" "$(k show "$match" --json | json '(.counts | add) == .pairs')" true
+is "the interval holds the estimate" "$(k show "$match" --json | json '.estimate | .elo_lo < .elo and .elo < .elo_hi')" true
+is "the LLR names its model, order and formula" "$(k show "$match" --json | json '.sprt | [.model, .count_order, .formula_version] | join("; ")')" "normalized; LL, LD, DD+WL, WD, WW; 1"
+ok "and so does the page" sh -c '"$0" show --dir "$1" "$2" | grep -q "normalized model, elo0 0, elo1 60.*order LL, LD, DD+WL, WD, WW, formula 1"' "$kroo" "$dir" "$match"
+ok "watching a finished one returns at once" k watch "$match"
+fails "stopping a finished one is refused" 1 'not running' k stop "$match"
+fails "time limits are marked" 0 'not reproducible' k match starting starting --time-a 2 --time-b 1 --pairs 1 --dry-run
+
+# --- stop ---
+long=$(k selfplay --pairs 100k --nodes 2000 2>/dev/null)
+ok "a running one can be stopped" k stop "$long" --reason 'enough seen'
+is "its verdict is aborted, with the reason" "$(k show "$long" --json | json '[.state, .verdict.verdict, .verdict.reason] | join(" ")')" "stopped aborted enough seen"
+fails "watching it says that it was stopped" 1 'aborted' k watch "$long"
+
+# --- games ---
+is "every record stands alone" "$(k games "$match" --json | json 'select(.rules != "site" or .south.weights == null or .moves == null or (.stores | add) > 48) | .pair')" ""
+is "records come in pair order" "$(k games "$match" --json | json '2 * .pair + .leg')" "$(k games "$match" --json | json '2 * .pair + .leg' | sort -n)"
+is "a range of pairs" "$(k games "$match" --pairs 2-3 | sed 's/.* pair=\([0-9]*\) leg=\([01]\) .*/\1\2/' | paste -sd' ')" "20 21 30 31"
+is "the engine agrees with every result" "$(k games "$match" --format moves | kroo-engine replay | jq -r '[.result, .reason, (.stores | join("-"))] | join(" ")')" \
+    "$(k games "$match" --json | jq -r '[.result, .reason, (.stores | join("-"))] | join(" ")')"
+ok "an export goes to a file" k games "$match" --out "$work/games.txt"
+fails "which is not overwritten" 1 'there already' k games "$match" --out "$work/games.txt"
+ok "unless asked for" k games "$match" --out "$work/games.txt" --force
+mkfifo "$work/pipe"
+cat "$work/pipe" >"$work/copy" &
+ok "a pipe is written into" k games "$match" --out "$work/pipe" --force
+wait $!
+ok "and stays a pipe" test -p "$work/pipe"
+ok "with the same content" cmp "$work/copy" "$work/games.txt"
+is "no temporary file stays" "$(ls "$work" | grep -c 'games.txt\.')" 0
+
+# --- weights ---
+hash=$(kw export starting | sha256sum | cut -d' ' -f1)
+is "the exported file has the hash it is listed by" "$(kw ls --json | json ".[] | select(.name == \"starting\") | .hash")" "$(printf %.12s "$hash")"
+kw export starting --out "$work/starting.weights" 2>/dev/null
+kw export starting --format json --out "$work/starting.json" 2>/dev/null
+is "the engine gives the exported scores" "$(jq -r '.vectors[].position' "$work/starting.json" | kroo-engine eval --weights "$work/starting.weights" | sha256sum)" \
+    "$(jq -r '.vectors[].score' "$work/starting.json" | sha256sum)"
+fails "a self-play promotes nothing" 1 'does not promote' kw promote starting --experiment "$id"
+ok "an accepted match promotes its player" kw promote starting --experiment "$match"
+fails "by hand is recorded as such" 0 'by hand' kw promote starting --reason 'for the test'
+is "the champion's proof" "$(kw show champion --json | json '[.proof[] | (.verdict // "none")] | join(" ")')" "accepted none"
+fails "unknown weights cannot be shown" 1 'no weights' kw show nobody
+fails "nor exported in an unknown format" 2 'bin, json, c or md' kw export starting --format xml
+
+# --- replay and verify ---
+ok "a stored game is played again, move by move" k replay "$match" 1 1
+fails "a game that is not stored" 1 'no stored game' k replay "$match" 199 0
+ok "verify finds no difference" k verify
+k verify --json >"$work/verify.json" 2>/dev/null
+is "and says what it did" "$(json '[.experiments, .difference_count] | join(" ")' <"$work/verify.json")" "4 0"
+sql "update game g set moves = h.moves, plies = h.plies, scores = h.scores, result = h.result, reason = h.reason, south = h.south, north = h.north, a_half_points = h.a_half_points from game h where g.experiment_id = $id and h.experiment_id = $id and g.pair_no = 1 and h.pair_no = 2 and g.leg = 0 and h.leg = 0" >/dev/null
+fails "a game moved to another pair is found" 1 "pair 1 leg 0: does not start with the opening" k verify "$id"
+sql "delete from game where experiment_id = $again and pair_no = 3 and leg = 1" >/dev/null
+fails "a lost game is found" 1 "games stored 12, the games make it 11" k verify "$again"
+fails "and the pairs that it takes from the count" 1 "counted pairs 6, the games make it 3" k verify "$again"
+fails "an unknown experiment" 1 'no experiment 999' k verify 999
+fails "a number that is none" 2 'no experiment number' k show twelve
+
+# --- who is there ---
+is "the worker is listed" "$(k workers --json | json '.[0].slots')" 1
+is "the coordinator tells its state" "$(k status --json | json '.database')" up
+is "the log tells of the abort" "$(k events "$long" --json | json '[.[] | select(.text | test("enough seen"))] | length > 0')" true
+kill -9 "$(pid_of coordinator)"
+fails "a coordinator that is gone" 3 'no coordinator answers' k status
+ok "the database still answers" k ls
+"$kroo" down --dir "$dir" >/dev/null 2>&1
+fails "a cluster that is down" 3 'no connection to the database' k ls
+done_testing
