@@ -482,7 +482,7 @@ static void check_against_one_worker(const struct world *w)
     }
 }
 
-static void simulate(uint64_t seed)
+static void simulate(uint64_t seed, bool restarts)
 {
     struct world *w = calloc(1, sizeof *w);
     assert_non_null(w);
@@ -493,7 +493,8 @@ static void simulate(uint64_t seed)
     coordinator_start(w);
     for (uint32_t i = 0; i < WORKERS; i++)
         worker_start(w, i);
-    push(w, (struct event){.kind = RESTART}, 3000);
+    if (restarts)
+        push(w, (struct event){.kind = RESTART}, 3000);
     while (schedule_count(w->schedule) > 0) {
         struct event e = pop(w);
         w->now = e.at;
@@ -504,7 +505,7 @@ static void simulate(uint64_t seed)
     }
     check_against_one_worker(w);
     /* Nothing above was spared. */
-    assert_true(w->restarts > 0 && w->lapses > 10 && w->duplicates > 100 && w->failures > 10 &&
+    assert_true((w->restarts > 0) == restarts && w->lapses > 10 && w->duplicates > 100 && w->failures > 10 &&
                 w->deaths > 10 && w->handled > 10000);
     if (getenv("SIMULATION_REPORT"))
         printf("# seed %llu: %zu events, %lld s, %zu leases, %u lapsed, %u restarts, %u deaths, %u "
@@ -523,14 +524,24 @@ static void simulate(uint64_t seed)
 static void lying_dropping_duplicating_workers_change_nothing(void **state)
 {
     (void)state;
-    for (uint64_t seed = 1; seed <= 8; seed++)
-        simulate(seed);
+    for (uint64_t seed = 1; seed <= 6; seed++)
+        simulate(seed, true);
+}
+
+/* A restart reads everything anew and so would cure a pair that the book has forgotten: here it must not
+ * happen. */
+static void they_come_to_an_end_without_restarts_too(void **state)
+{
+    (void)state;
+    for (uint64_t seed = 101; seed <= 106; seed++)
+        simulate(seed, false);
 }
 
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(lying_dropping_duplicating_workers_change_nothing),
+        cmocka_unit_test(they_come_to_an_end_without_restarts_too),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
