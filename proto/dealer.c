@@ -27,6 +27,7 @@ struct dealer {
     struct endpoint endpoints[SOCKET_ENDPOINTS_MAX];
     size_t endpoint_count, current;
     bool has_keys;
+    bool half_keys; /* one of the two: good enough for ipc only */
     struct keys keys;
     char server_key[KEYS_TEXT];
     bool waits_to_send; /* the last send found no room */
@@ -92,10 +93,13 @@ static bool take_endpoints(struct dealer *dealer, const char *const *endpoints, 
         struct endpoint *endpoint = &dealer->endpoints[i];
         if (endpoint_parse(endpoints[i], false, endpoint, reason, reason_size) != 0)
             return false;
-        if (endpoint->kind == ENDPOINT_FAR && !dealer->has_keys) {
+        bool needed =
+            endpoint->kind == ENDPOINT_FAR || (endpoint->kind == ENDPOINT_LOOPBACK && dealer->half_keys);
+        if (needed && !dealer->has_keys) {
             (void)snprintf(reason, reason_size,
-                           "%s: beyond this machine a connection needs keys: set key and "
-                           "server_key",
+                           dealer->half_keys
+                               ? "%s: key and server_key belong together: set both"
+                               : "%s: beyond this machine a connection needs keys: set key and server_key",
                            endpoint->text);
             return false;
         }
@@ -108,10 +112,7 @@ static bool take_keys(struct dealer *dealer, const struct keys *keys, const char
                       size_t reason_size)
 {
     dealer->has_keys = keys != NULL && server_key != NULL;
-    if ((keys == NULL) != (server_key == NULL)) {
-        (void)snprintf(reason, reason_size, "key and server_key belong together: set both or neither");
-        return false;
-    }
+    dealer->half_keys = (keys == NULL) != (server_key == NULL);
     if (!dealer->has_keys)
         return true;
     uint8_t bytes[32];

@@ -71,7 +71,8 @@ struct router_counters router_counters(const struct router *router);
 struct dealer;
 
 /* Connects to one of `endpoints` (tried in turn by dealer_reconnect). `keys` and `server_public_key` may be
- * NULL for ipc. Connecting is asynchronous: only an answer to HELLO proves a connection. */
+ * NULL for ipc and for loopback TCP without keys; both or neither for other TCP. Connecting is asynchronous:
+ * only an answer to HELLO proves a connection. Keys are copied. */
 struct dealer *dealer_create(const char *const *endpoints, size_t endpoint_count, const struct keys *keys,
                              const char *server_public_key_z85, char *reason, size_t reason_size);
 void dealer_destroy(struct dealer *dealer);

@@ -290,6 +290,12 @@ static void test_dealer_refusals(void **state)
     assert_null(dealer_create(&far, 1, &keys, "too short", reason, sizeof reason));
     assert_non_null(strstr(reason, "40 letters"));
     assert_null(dealer_create(&any, 1, &keys, keys.public_key, reason, sizeof reason));
+    const char *near = "tcp://127.0.0.1:5555", *ipc = "ipc:///tmp/kroo-no-such.sock";
+    assert_null(dealer_create(&near, 1, NULL, keys.public_key, reason, sizeof reason));
+    assert_non_null(strstr(reason, "belong together"));
+    struct dealer *dealer = dealer_create(&ipc, 1, NULL, keys.public_key, reason, sizeof reason);
+    assert_non_null(dealer); /* a settings file may name the server's key for others; ipc needs none */
+    dealer_destroy(dealer);
     assert_null(dealer_create(&far, 0, &keys, keys.public_key, reason, sizeof reason));
 }
 
