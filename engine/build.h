@@ -1,5 +1,5 @@
-/* Which engine this is: a name that changes whenever play may change. Set by the Makefile from the contents of
- * engine/ (see ENGINE_BUILD there), so that equal sources give equal names on every machine. */
+/* Which engine this is: a name that changes whenever play may change. Set by the Makefile from the contents
+ * of engine/ (see ENGINE_BUILD there), so that equal sources give equal names on every machine. */
 #ifndef KROO_ENGINE_BUILD_H
 #define KROO_ENGINE_BUILD_H
 

@@ -161,11 +161,14 @@ struct walk {
     int quiet[PERFT_DEPTH_MAX + 1];         /* plies since a capture, or since the root */
 };
 
+/* No board returns sooner: a cycle without captures plays each of the twelve houses. */
+enum { SHORTEST_CYCLE = 12 };
+
 static bool path_ended(const struct walk *walk, int ply)
 {
     const struct rules *rules = walk->rules;
     int occurrences = 1;
-    for (int back = 2; back <= walk->quiet[ply]; back += 2)
+    for (int back = SHORTEST_CYCLE; back <= walk->quiet[ply]; back += 2)
         occurrences += board_equal(walk->path[ply], walk->path[ply - back]);
     return (rules->repetitions > 0 && occurrences >= rules->repetitions) ||
            (rules->quiet_limit > 0 && walk->quiet[ply] >= rules->quiet_limit);
