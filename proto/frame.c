@@ -24,11 +24,17 @@ int frame_set_common(void *socket)
     return zmq_setsockopt(socket, ZMQ_MAXMSGSIZE, &wire_max, sizeof wire_max);
 }
 
+/* A signal must not part the frames of one message: the next frame would be taken for the first of another.
+ */
 enum socket_error frame_receive(void *socket, zmq_msg_t *frame)
 {
-    if (zmq_msg_recv(frame, socket, ZMQ_DONTWAIT) >= 0)
+    int got;
+    do
+        got = zmq_msg_recv(frame, socket, ZMQ_DONTWAIT);
+    while (got < 0 && errno == EINTR);
+    if (got >= 0)
         return SOCKET_OK;
-    return errno == EAGAIN || errno == EINTR ? SOCKET_ERROR_AGAIN : SOCKET_ERROR_SYSTEM;
+    return errno == EAGAIN ? SOCKET_ERROR_AGAIN : SOCKET_ERROR_SYSTEM;
 }
 
 bool frame_drain(void *socket)
@@ -36,7 +42,7 @@ bool frame_drain(void *socket)
     for (int i = 0; i < FRAME_DRAIN_AT_ONCE; i++) {
         zmq_msg_t frame;
         (void)zmq_msg_init(&frame);
-        bool got = zmq_msg_recv(&frame, socket, ZMQ_DONTWAIT) >= 0;
+        bool got = frame_receive(socket, &frame) == SOCKET_OK;
         bool more = got && zmq_msg_more(&frame) != 0;
         (void)zmq_msg_close(&frame);
         if (!more)
@@ -45,11 +51,17 @@ bool frame_drain(void *socket)
     return false;
 }
 
-static enum socket_error send_error(void)
+enum socket_error frame_send_part(void *socket, const void *bytes, size_t size, int flags)
 {
-    if (errno == EAGAIN || errno == EINTR)
-        return SOCKET_ERROR_AGAIN;
-    return errno == EHOSTUNREACH ? SOCKET_ERROR_GONE : SOCKET_ERROR_SYSTEM;
+    int sent;
+    do
+        sent = zmq_send(socket, bytes, size, ZMQ_DONTWAIT | flags);
+    while (sent < 0 && errno == EINTR);
+    if (sent >= 0)
+        return SOCKET_OK;
+    return errno == EAGAIN         ? SOCKET_ERROR_AGAIN
+           : errno == EHOSTUNREACH ? SOCKET_ERROR_GONE
+                                   : SOCKET_ERROR_SYSTEM;
 }
 
 enum socket_error frame_send(void *socket, const void *peer, size_t peer_size, const struct message *message)
@@ -59,10 +71,10 @@ enum socket_error frame_send(void *socket, const void *peer, size_t peer_size, c
     if (message_encode(message, &bytes, &size) != 0)
         return SOCKET_ERROR_MALFORMED;
     enum socket_error error = SOCKET_OK;
-    if (peer != NULL && zmq_send(socket, peer, peer_size, ZMQ_DONTWAIT | ZMQ_SNDMORE) < 0)
-        error = send_error();
-    else if (zmq_send(socket, bytes, size, ZMQ_DONTWAIT) < 0)
-        error = send_error();
+    if (peer != NULL)
+        error = frame_send_part(socket, peer, peer_size, ZMQ_SNDMORE);
+    if (error == SOCKET_OK)
+        error = frame_send_part(socket, bytes, size, 0);
     free(bytes);
     return error;
 }

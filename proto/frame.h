@@ -23,6 +23,8 @@ int frame_set_common(void *socket);
 enum socket_error frame_receive(void *socket, zmq_msg_t *frame);
 /* Drops frames up to the end of the message, a bounded number; true when the end was reached. */
 bool frame_drain(void *socket);
+/* Sends one frame without blocking (`more`: ZMQ_SNDMORE or 0): OK, AGAIN, GONE (unknown peer) or SYSTEM. */
+enum socket_error frame_send_part(void *socket, const void *bytes, size_t size, int more);
 /* Encodes and sends without blocking: OK, AGAIN, GONE (unknown peer), MALFORMED (cannot be encoded) or
  * SYSTEM. */
 enum socket_error frame_send(void *socket, const void *peer, size_t peer_size, const struct message *message);

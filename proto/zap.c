@@ -4,6 +4,8 @@
 #include <string.h>
 #include <zmq.h>
 
+#include "proto/frame.h"
+
 enum {
     QUESTIONS_AT_ONCE = 64, /* then messages have their turn */
     FRAME_TEXT = 256,
@@ -44,7 +46,7 @@ static bool receive(struct zap *zap, struct question *question)
     for (bool more = true; more; question->count++) {
         zmq_msg_t frame;
         (void)zmq_msg_init(&frame);
-        if (zmq_msg_recv(&frame, zap->socket, ZMQ_DONTWAIT) < 0) {
+        if (frame_receive(zap->socket, &frame) != SOCKET_OK) {
             (void)zmq_msg_close(&frame);
             return false;
         }
@@ -84,7 +86,7 @@ static void answer(struct zap *zap, const struct question *question, bool admitt
         int more = i + 1 < ANSWERS ? ZMQ_SNDMORE : 0;
         const char *from = i == REQUEST ? question->frame[REQUEST] : text[i];
         size_t size = i == REQUEST ? question->size[REQUEST] : strlen(from);
-        (void)zmq_send(zap->socket, from, size < FRAME_TEXT ? size : FRAME_TEXT - 1, ZMQ_DONTWAIT | more);
+        (void)frame_send_part(zap->socket, from, size < FRAME_TEXT ? size : FRAME_TEXT - 1, more);
     }
 }
 

@@ -336,6 +336,40 @@ static void test_memory_is_bounded(void **state)
     assert_bytes_refused(bytes, 5 + inner, "more memory");
 }
 
+/* fishtest#2456: names of 0, 1, 63, 64, 255 and 65,000 letters, as a stranger's encoder would write them. */
+static void test_names_of_any_length(void **state)
+{
+    (void)state;
+    static const struct {
+        size_t length;
+        int taken;
+    } cases[] = {{0, 0}, {1, 1}, {63, 1}, {64, 0}, {255, 0}, {65000, 0}};
+    static uint8_t bytes[70000];
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        size_t length = cases[i].length, inner = 6 + 4 + length + 6 + 9;
+        uint8_t *at = bytes;
+        *at++ = 0x52; /* field 10, HELLO, its length in three bytes */
+        *at++ = (uint8_t)(0x80 | (inner & 0x7f));
+        *at++ = (uint8_t)(0x80 | (inner >> 7 & 0x7f));
+        *at++ = (uint8_t)(inner >> 14);
+        memcpy(at, "\x08\x01\x10\x01\x18\x01\x22", 7); /* role, versions, name */
+        at += 7;
+        *at++ = (uint8_t)(0x80 | (length & 0x7f));
+        *at++ = (uint8_t)(0x80 | (length >> 7 & 0x7f));
+        *at++ = (uint8_t)(length >> 14);
+        memset(at, 'n', length);
+        at += length;
+        memcpy(at, "\x2a\x04kroo\x31\0\0\0\0\0\0\0\1", 15); /* build, nonce */
+        at += 15;
+        struct message out;
+        char reason[256] = "";
+        int result = message_decode(bytes, (size_t)(at - bytes), &out, reason, sizeof reason);
+        if (result != (cases[i].taken ? 0 : -1) || (result != 0 && strstr(reason, "name") == NULL))
+            fail_msg("a name of %zu letters: %d, '%s'", length, result, reason);
+        message_done(&out);
+    }
+}
+
 /* What a peer of ours would never send: message_encode cleans sentences. */
 static void test_bad_text_is_refused(void **state)
 {
@@ -528,6 +562,7 @@ int main(void)
         cmocka_unit_test(test_control_refusals),
         cmocka_unit_test(test_bytes_that_are_no_message),
         cmocka_unit_test(test_memory_is_bounded),
+        cmocka_unit_test(test_names_of_any_length),
         cmocka_unit_test(test_bad_text_is_refused),
         cmocka_unit_test(test_sentences_are_cleaned),
         cmocka_unit_test(test_nul_in_text_is_refused),
