@@ -136,32 +136,42 @@ static enum archive_status same_rules(struct archive *archive, const struct stor
     return ARCHIVE_OK;
 }
 
+/* Looks up one experiment and takes it into the reader, which the first one starts. */
+static enum archive_status prepare_source(struct archive *archive, const struct fit_request *request,
+                                          uint64_t id, struct reader *reader,
+                                          struct store_experiment *experiment)
+{
+    struct rules rules;
+    int error = store_experiment_get(archive->store, id, experiment);
+    if (error == STORE_ERROR_REFUSED)
+        return end(archive, ARCHIVE_REFUSED, "experiment %" PRIu64 " is unknown; `kroo ls` lists them", id);
+    if (error != STORE_OK)
+        return store_end(archive, error);
+    enum archive_status status =
+        same_rules(archive, experiment, reader->source_count > 0 ? &reader->rules : NULL, &rules);
+    if (status != ARCHIVE_OK)
+        return status;
+    size_t limit = (size_t)request->memory_mib * 1024 * 1024 / ROWS_PEAK_BYTES;
+    if (reader->source_count == 0 && reader_init(reader, &rules, &request->filters, limit) != READER_OK)
+        return end(archive, ARCHIVE_FAILED, "%s", reader->reason);
+    add_source(reader, experiment);
+    return ARCHIVE_OK;
+}
+
 static enum archive_status prepare_ranges(struct archive *archive, const struct fit_request *request,
                                           struct train *train, struct store_experiment *first)
 {
-    struct rules rules;
     for (size_t i = 0; i < request->range_count; i++) {
+        const struct fit_range *range = &request->ranges[i];
         struct store_experiment experiment;
-        struct rules other;
-        int error = store_experiment_get(archive->store, request->ranges[i].experiment, &experiment);
-        if (error == STORE_ERROR_REFUSED)
-            return end(archive, ARCHIVE_REFUSED, "experiment %" PRIu64 " is unknown; `kroo ls` lists them",
-                       request->ranges[i].experiment);
-        if (error != STORE_OK)
-            return store_end(archive, error);
-        enum archive_status status = same_rules(archive, &experiment, i > 0 ? &rules : NULL, &other);
+        enum archive_status status =
+            prepare_source(archive, request, range->experiment, &train->reader, &experiment);
         if (status == ARCHIVE_OK)
-            status = close_one_range(archive, &request->ranges[i], &train->ranges[i]);
+            status = close_one_range(archive, range, &train->ranges[i]);
         if (status != ARCHIVE_OK)
             return status;
-        if (i == 0) {
-            size_t limit = (size_t)request->memory_mib * 1024 * 1024 / ROWS_PEAK_BYTES;
-            rules = other;
+        if (i == 0)
             *first = experiment;
-            if (reader_init(&train->reader, &rules, &request->filters, limit) != READER_OK)
-                return end(archive, ARCHIVE_FAILED, "%s", train->reader.reason);
-        }
-        add_source(&train->reader, &experiment);
         archive->pairs += train->ranges[i].pair_count;
         train->range_count++;
     }

@@ -1,5 +1,6 @@
 #include "eval/blas.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <strings.h>
 
@@ -37,19 +38,42 @@ static int core_width(const char *core)
     return 128;
 }
 
-bool blas_pinned_to_older(void)
+static const char *faster_core(void)
 {
-    if (!blas_pinned())
-        return false;
+    return __builtin_cpu_supports("avx512f") ? "SkylakeX" : "Haswell";
+}
+
+bool blas_core_is_older(void)
+{
     int machine = __builtin_cpu_supports("avx512f") ? 512 : __builtin_cpu_supports("avx2") ? 256 : 128;
     return core_width(blas_core()) < machine;
 }
 
 #else
 
-bool blas_pinned_to_older(void)
+static const char *faster_core(void)
+{
+    return "NEOVERSEN1";
+}
+
+bool blas_core_is_older(void)
 {
     return blas_pinned() && strcasecmp(blas_core(), "armv8") == 0;
 }
 
 #endif
+
+void blas_remark(char *text, size_t size)
+{
+    if (!blas_core_is_older())
+        snprintf(text, size, "%s", "");
+    else if (blas_pinned())
+        snprintf(text, size,
+                 "OPENBLAS_CORETYPE=%s pins an older core than this processor's: BLAS at half speed",
+                 blas_pinned());
+    else
+        snprintf(
+            text, size,
+            "OpenBLAS does not know this processor and runs as for %s; OPENBLAS_CORETYPE=%s would be faster",
+            blas_core(), faster_core());
+}

@@ -4,6 +4,7 @@
 #define KROO_EVAL_BLAS_H
 
 #include <stdbool.h>
+#include <stddef.h>
 
 /* For example `SkylakeX`, `neoversen1`; the kernels OpenBLAS chose for this processor. Static storage. */
 const char *blas_core(void);
@@ -11,7 +12,10 @@ const char *blas_core(void);
 const char *blas_config(void);
 /* OPENBLAS_CORETYPE, or NULL where the environment pins nothing. */
 const char *blas_pinned(void);
-/* True when the pinned core type lacks vector instructions that this processor has: BLAS at half speed. */
-bool blas_pinned_to_older(void);
+/* True when the kernels chosen leave vector instructions of this processor unused: BLAS at half speed or
+ * less. The environment pinned an older core, or this OpenBLAS is older than the processor. */
+bool blas_core_is_older(void);
+/* A sentence about that for people; writes "" when there is nothing to say. */
+void blas_remark(char *text, size_t size);
 
 #endif

@@ -95,12 +95,12 @@ static void print_calibration(const struct train *train, bool bins)
 
 static void print_warnings(const struct train *train)
 {
+    char remark[TRAIN_TEXT];
     for (size_t i = 0; i < train->warning_count; i++)
         printf("note         %s\n", train->warnings[i]);
-    if (blas_pinned_to_older())
-        printf("note         OPENBLAS_CORETYPE=%s pins an older core than this processor's: BLAS at half "
-               "speed\n",
-               blas_pinned());
+    blas_remark(remark, sizeof remark);
+    if (remark[0] != '\0')
+        printf("note         %s\n", remark);
 }
 
 void fit_report_text(const struct fit_request *request, const struct train *train,
@@ -237,7 +237,7 @@ void fit_report_json(const struct fit_request *request, const struct train *trai
     set(object, "seconds_fitting", json_real(times.fitting_s));
     set(object, "threads", json_integer(train->options.threads));
     set(object, "core", json_string(blas_core()));
-    set(object, "core_pinned_to_older", json_boolean(blas_pinned_to_older()));
+    set(object, "core_is_older", json_boolean(blas_core_is_older()));
     set(object, "warnings", warnings(train));
     if (request->calibration)
         set(object, "calibration", calibration(train));

@@ -6,6 +6,7 @@
 #include <jansson.h>
 
 #include "engine/build.h"
+#include "eval/blas.h"
 #include "eval/build.h"
 #include "eval/shards.h"
 #include "eval/train.h"
@@ -113,6 +114,10 @@ char *provenance_options(const struct train *train)
     json_t *warnings = json_array();
     for (size_t i = 0; i < train->warning_count; i++)
         json_array_append_new(warnings, json_string(train->warnings[i]));
+    char remark[TRAIN_TEXT];
+    blas_remark(remark, sizeof remark);
+    json_object_set_new(object, "blas_remark", json_string(remark));
+    json_object_set_new(object, "core_pinned", blas_pinned() ? json_string(blas_pinned()) : json_null());
     json_object_set_new(object, "shards", json_integer(SHARDS));
     json_object_set_new(object, "engine_build", json_string(engine_build()));
     json_object_set_new(object, "lambda_used", json_real(train->lambda));

@@ -46,8 +46,8 @@ static inline int selfplay_play(struct selfplay *played, uint64_t experiment, ui
     memset(played, 0, sizeof *played);
     if (rules_parse("site", &played->rules, reason, sizeof reason) != 0)
         return -1;
-    played->setup =
-        (struct play_setup){.rules = &played->rules, .seed = seed, .opening_plies = 8, .noise_ppm = noise_ppm};
+    played->setup = (struct play_setup){
+        .rules = &played->rules, .seed = seed, .opening_plies = 8, .noise_ppm = noise_ppm};
     played->games = calloc(2 * pairs, sizeof *played->games);
     played->records = calloc(2 * pairs, sizeof *played->records);
     played->scores = calloc(2 * pairs, sizeof *played->scores);

@@ -1,5 +1,5 @@
-/* Positions and outcomes of known truth for the trainer's tests: random games, seen by the mover, with results
- * drawn from weights that the test knows. */
+/* Positions and outcomes of known truth for the trainer's tests: random games, seen by the mover, with
+ * results drawn from weights that the test knows. */
 #ifndef KROO_TESTS_SYNTHETIC_H
 #define KROO_TESTS_SYNTHETIC_H
 
@@ -27,8 +27,9 @@ static inline void synthetic_truth(struct synthetic *truth)
     for (int phase = 0; phase < WEIGHTS_PHASES; phase++)
         for (int i = 0; i < FEATURES_COLUMNS; i++)
             truth->weights[phase][i] =
-                i == FEATURES_STORE ? 0.25 + 0.05 * phase
-                                    : 0.6 * (synthetic_uniform(mix(mix(99, (uint64_t)phase), (uint64_t)i)) - 0.5);
+                i == FEATURES_STORE
+                    ? 0.25 + 0.05 * phase
+                    : 0.6 * (synthetic_uniform(mix(mix(99, (uint64_t)phase), (uint64_t)i)) - 0.5);
 }
 
 /* Keys of `count` positions of random games under `site`. */
@@ -55,7 +56,8 @@ static inline void synthetic_keys(uint64_t seed, uint64_t *keys, size_t count)
 }
 
 /* Rows with results drawn from the truth (no draws, no scores), sorted. */
-static inline void synthetic_rows(const struct synthetic *truth, uint64_t seed, size_t count, struct rows *rows)
+static inline void synthetic_rows(const struct synthetic *truth, uint64_t seed, size_t count,
+                                  struct rows *rows)
 {
     uint64_t *keys = malloc(count * sizeof *keys);
     synthetic_keys(seed, keys, count);
@@ -63,10 +65,8 @@ static inline void synthetic_rows(const struct synthetic *truth, uint64_t seed, 
     for (size_t i = 0; i < count; i++) {
         double z = features_logit(keys[i], truth->weights[features_phase(keys[i])]);
         bool won = synthetic_uniform(mix(mix(seed, 7), i)) < 1.0 / (1.0 + exp(-z));
-        struct row row = {.key = keys[i],
-                          .game = (uint32_t)(i / 100),
-                          .score = PLAY_NO_SCORE,
-                          .half_points = won ? 2 : 0};
+        struct row row = {
+            .key = keys[i], .game = (uint32_t)(i / 100), .score = PLAY_NO_SCORE, .half_points = won ? 2 : 0};
         rows_add(rows, &row);
     }
     free(keys);

@@ -49,8 +49,9 @@ static void phase_rows(const struct data *data, int phase, const struct merged *
     *count = fit_phase_first(data->merged, data->count, phase + 1) - first;
 }
 
-/* (found - truth)' H (found - truth) is chi-squared with as many degrees of freedom as the block has independent
- * columns; directions without data do not count in it. And the store weights lie within four standard errors. */
+/* (found - truth)' H (found - truth) is chi-squared with as many degrees of freedom as the block has
+ * independent columns; directions without data do not count in it. And the store weights lie within four
+ * standard errors. */
 static void known_weights_are_recovered(void **state)
 {
     const struct data *data = *state;
@@ -59,7 +60,8 @@ static void known_weights_are_recovered(void **state)
     char reason[256] = "";
     struct fit_options options = plain;
     options.ridge = 1e-9;
-    assert_int_equal(fit_run(data->merged, data->count, &options, NULL, NULL, fit, reason, sizeof reason), FIT_OK);
+    assert_int_equal(fit_run(data->merged, data->count, &options, NULL, NULL, fit, reason, sizeof reason),
+                     FIT_OK);
     for (int phase = 0; phase < WEIGHTS_PHASES; phase++) {
         const double *truth = data->truth.weights[phase], *found = fit->phases[phase].weights;
         const struct merged *rows;
@@ -70,7 +72,8 @@ static void known_weights_are_recovered(void **state)
         double chi2 = 0.0;
         for (int i = 0; i < N; i++)
             for (int j = i; j < N; j++)
-                chi2 += (i == j ? 1.0 : 2.0) * sums->hessian[i * N + j] * (found[i] - truth[i]) * (found[j] - truth[j]);
+                chi2 += (i == j ? 1.0 : 2.0) * sums->hessian[i * N + j] * (found[i] - truth[i]) *
+                        (found[j] - truth[j]);
         double freedom = fit->phases[phase].columns - 12.0; /* a house's counts sum to the bias's column */
         assert_true(chi2 < freedom + 5.0 * sqrt(2.0 * freedom));
         assert_true(chi2 > freedom - 6.0 * sqrt(2.0 * freedom));
@@ -102,7 +105,8 @@ static void gradient_is_that_of_the_loss(void **state)
         assert_int_equal(fit_pass(rows, count, moved, FIT_SPARSE, 2, down), FIT_OK);
         assert_close(here->gradient[i], (up->loss - down->loss) / (2.0 * step), 1e-4);
         for (int j = i; j < N; j += 13)
-            assert_close(here->hessian[i * N + j], (up->gradient[j] - down->gradient[j]) / (2.0 * step), 1e-4);
+            assert_close(here->hessian[i * N + j], (up->gradient[j] - down->gradient[j]) / (2.0 * step),
+                         1e-4);
     }
     free(here);
     free(up);
@@ -137,9 +141,11 @@ static void dense_and_sparse_fits_agree(void **state)
     struct fit *sparse = calloc(1, sizeof *sparse), *dense = calloc(1, sizeof *dense);
     struct fit_options options = plain;
     char reason[256];
-    assert_int_equal(fit_run(data->merged, data->count, &options, NULL, NULL, sparse, reason, sizeof reason), FIT_OK);
+    assert_int_equal(fit_run(data->merged, data->count, &options, NULL, NULL, sparse, reason, sizeof reason),
+                     FIT_OK);
     options.kernel = FIT_DENSE;
-    assert_int_equal(fit_run(data->merged, data->count, &options, NULL, NULL, dense, reason, sizeof reason), FIT_OK);
+    assert_int_equal(fit_run(data->merged, data->count, &options, NULL, NULL, dense, reason, sizeof reason),
+                     FIT_OK);
     for (int phase = 0; phase < WEIGHTS_PHASES; phase++)
         for (int i = 0; i < N; i++)
             assert_close(dense->phases[phase].weights[i], sparse->phases[phase].weights[i], 1e-9);
@@ -156,10 +162,12 @@ static void threads_do_not_change_a_bit(void **state)
         struct fit_options options = plain;
         options.kernel = (enum fit_kernel)kernel;
         options.iterations = 3;
-        assert_int_equal(fit_run(data->merged, data->count, &options, NULL, NULL, one, reason, sizeof reason), FIT_OK);
+        assert_int_equal(fit_run(data->merged, data->count, &options, NULL, NULL, one, reason, sizeof reason),
+                         FIT_OK);
         for (options.threads = 2; options.threads <= 4; options.threads += 2) {
-            assert_int_equal(fit_run(data->merged, data->count, &options, NULL, NULL, many, reason, sizeof reason),
-                             FIT_OK);
+            assert_int_equal(
+                fit_run(data->merged, data->count, &options, NULL, NULL, many, reason, sizeof reason),
+                FIT_OK);
             assert_memory_equal(many, one, sizeof *one);
         }
     }
@@ -185,8 +193,10 @@ static void merging_does_not_change_the_fit(void **state)
     assert_true(data->count < data->rows.count); /* something was merged */
     struct fit *merged = calloc(1, sizeof *merged), *raw = calloc(1, sizeof *raw);
     char reason[256];
-    assert_int_equal(fit_run(data->merged, data->count, &plain, NULL, NULL, merged, reason, sizeof reason), FIT_OK);
-    assert_int_equal(fit_run(single, data->rows.count, &plain, NULL, NULL, raw, reason, sizeof reason), FIT_OK);
+    assert_int_equal(fit_run(data->merged, data->count, &plain, NULL, NULL, merged, reason, sizeof reason),
+                     FIT_OK);
+    assert_int_equal(fit_run(single, data->rows.count, &plain, NULL, NULL, raw, reason, sizeof reason),
+                     FIT_OK);
     for (int phase = 0; phase < WEIGHTS_PHASES; phase++)
         for (int i = 0; i < N; i++)
             assert_close(merged->phases[phase].weights[i], raw->phases[phase].weights[i], 1e-9);
@@ -200,7 +210,8 @@ static void loss_falls_and_newton_converges(void **state)
     const struct data *data = *state;
     struct fit *fit = calloc(1, sizeof *fit);
     char reason[256];
-    assert_int_equal(fit_run(data->merged, data->count, &plain, NULL, NULL, fit, reason, sizeof reason), FIT_OK);
+    assert_int_equal(fit_run(data->merged, data->count, &plain, NULL, NULL, fit, reason, sizeof reason),
+                     FIT_OK);
     for (int phase = 0; phase < WEIGHTS_PHASES; phase++) {
         const struct fit_phase *made = &fit->phases[phase];
         assert_close(made->curve[0].loss, log(2.0), 1e-12);
@@ -296,8 +307,9 @@ static void report_can_stop_the_fit(void **state)
     struct fit *fit = calloc(1, sizeof *fit);
     char reason[256];
     int calls = 0;
-    assert_int_equal(fit_run(data->merged, data->count, &plain, stop_at_once, &calls, fit, reason, sizeof reason),
-                     FIT_ERROR_STOPPED);
+    assert_int_equal(
+        fit_run(data->merged, data->count, &plain, stop_at_once, &calls, fit, reason, sizeof reason),
+        FIT_ERROR_STOPPED);
     assert_int_equal(calls, 1);
     free(fit);
 }

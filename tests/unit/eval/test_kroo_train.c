@@ -1,0 +1,389 @@
+/* `kroo-train fit` as a user runs it: the executable of the same build, on a private PostgreSQL with real
+ * games. */
+#include "tests/unit/sql/fixture.h"
+
+#include <limits.h>
+#include <signal.h>
+#include <sys/wait.h>
+
+#include <jansson.h>
+
+#include "engine/weights.h"
+#include "tests/unit/eval/selfplay.h"
+
+enum { PAIRS = 140, NODES = 150, OUTPUT_MAX = 1 << 20 };
+
+static char executable[PATH_MAX];
+static uint64_t selfplay_experiment, number_of_starting;
+
+/* <build>/tests/eval/test_kroo_train stands three levels below the executable. */
+static void find_executable(void)
+{
+    char self[PATH_MAX];
+    ssize_t length = readlink("/proc/self/exe", self, sizeof self - 1);
+    assert_true(length > 0);
+    self[length] = '\0';
+    for (int level = 0; level < 3; level++)
+        *strrchr(self, '/') = '\0';
+    assert_true((size_t)snprintf(executable, sizeof executable, "%s/kroo-train", self) < sizeof executable);
+}
+
+/* Runs `kroo-train ARGUMENTS`; its output (both streams when asked for) into `text`. Returns the exit status.
+ */
+static int run(const char *arguments, char text[OUTPUT_MAX])
+{
+    char command[2 * PATH_MAX];
+    snprintf(command, sizeof command, "KROO_DATABASE='%s' '%s' %s", database_conninfo(), executable,
+             arguments);
+    FILE *pipe = popen(command, "r");
+    assert_non_null(pipe);
+    size_t length = fread(text, 1, OUTPUT_MAX - 1, pipe);
+    text[length] = '\0';
+    int status = pclose(pipe);
+    assert_true(WIFEXITED(status));
+    return WEXITSTATUS(status);
+}
+
+static json_t *run_json(const char *arguments, int expected)
+{
+    static char text[OUTPUT_MAX];
+    int status = run(arguments, text);
+    if (status != expected)
+        fail_msg("status %d: %s", status, text);
+    json_error_t error;
+    json_t *object = json_loads(text, 0, &error);
+    if (!object)
+        fail_msg("%s: %s", error.text, text);
+    return object;
+}
+
+static const char *word(const json_t *object, const char *key)
+{
+    const char *text = json_string_value(json_object_get(object, key));
+    if (!text)
+        fail_msg("no text `%s`", key);
+    return text;
+}
+
+static double real(const json_t *object, const char *key)
+{
+    const json_t *value = json_object_get(object, key);
+    if (!json_is_number(value))
+        fail_msg("no number `%s`", key);
+    return json_number_value(value);
+}
+
+static struct store_weights put_starting(struct store *store, const char *rules)
+{
+    struct store_weights stored = {.kind = "table"};
+    struct weights *weights = weights_create_starting(rules);
+    void *bytes;
+    size_t size;
+    assert_int_equal(weights_serialize(weights, &bytes, &size), WEIGHTS_OK);
+    crypto_hash_sha256(stored.sha256, bytes, size);
+    snprintf(stored.rules, sizeof stored.rules, "%s", rules);
+    snprintf(stored.name, sizeof stored.name, "starting-%s", rules);
+    assert_ok(store, store_weights_put(store, &stored, bytes, size));
+    free(bytes);
+    weights_destroy(weights);
+    return stored;
+}
+
+static struct store_experiment specify(struct store *store, const char *rules, uint64_t seed)
+{
+    struct store_experiment experiment = {
+        .kind = STORE_SELFPLAY, .seed = seed, .opening_plies = 8, .planned_pairs = 1000, .with_scores = true};
+    snprintf(experiment.rules, sizeof experiment.rules, "%s", rules);
+    struct store_weights weights = put_starting(store, rules);
+    memcpy(experiment.a.weights, weights.sha256, STORE_HASH);
+    snprintf(experiment.a.engine_build, sizeof experiment.a.engine_build, "kroo-engine 1 test");
+    experiment.a.limits = (struct store_limits){.nodes = NODES, .hash_kib = 256};
+    experiment.b = experiment.a;
+    return experiment;
+}
+
+static void put_games(struct store *store, const struct selfplay *played, uint64_t experiment)
+{
+    struct store_game *games = calloc(played->count, sizeof *games);
+    enum store_outcome *outcome = calloc(played->count, sizeof *outcome);
+    for (size_t i = 0; i < played->count; i++) {
+        const struct store_training_game *game = &played->games[i];
+        bool draw = strcmp(game->result, "draw") == 0, south = strcmp(game->result, "south") == 0;
+        games[i] = (struct store_game){.experiment = experiment,
+                                       .pair = game->pair,
+                                       .leg = (uint8_t)game->leg,
+                                       .attempt = 1,
+                                       .lease = 1,
+                                       .session = 1,
+                                       .moves = game->moves,
+                                       .plies = game->plies,
+                                       .scores = game->scores,
+                                       .scores_size = 2 * game->plies,
+                                       .south = game->south,
+                                       .north = game->north,
+                                       .a_half_points = draw                        ? 1
+                                                        : south == (game->leg == 0) ? 2
+                                                                                    : 0};
+        memcpy(games[i].result, game->result, sizeof games[i].result);
+        memcpy(games[i].reason, game->reason, sizeof games[i].reason);
+    }
+    assert_ok(store, store_begin(store));
+    assert_ok(store, store_games_put(store, games, played->count, outcome));
+    assert_ok(store, store_commit(store));
+    fixture_count(store, experiment);
+    free(games);
+    free(outcome);
+}
+
+static int set_up(void **state)
+{
+    struct selfplay played;
+    find_executable();
+    if (fixture_migrate(state) != 0 || selfplay_play(&played, 1, 31337, PAIRS, NODES, 0) != 0)
+        return -1;
+    struct store *store = fixture_open("kroo_coordinator");
+    struct store_experiment experiment = specify(store, "site", 31337);
+    selfplay_experiment = fixture_create(store, &experiment);
+    put_games(store, &played, selfplay_experiment);
+    struct store_weights found;
+    assert_ok(store, store_weights_find(store, "starting-site", &found, &number_of_starting));
+    store_close(store);
+    selfplay_done(&played);
+    return 0;
+}
+
+static uint64_t runs_in_state(const char *wanted)
+{
+    struct store *store = fixture_open("kroo_reader");
+    char sql[128];
+    snprintf(sql, sizeof sql, "select count(*) from kroo.training_run where state = '%s'", wanted);
+    uint64_t count = strtoull(fixture_cell(store, sql), NULL, 10);
+    store_close(store);
+    return count;
+}
+
+/* The same data gives the same file, and the row says everything needed to repeat it. */
+static void fits_twice_to_the_same_file(void **state)
+{
+    (void)state;
+    json_t *first = run_json("fit --games 1 --ridge 1e-3 --name gen1 --json --threads 1 -q", 0);
+    json_t *again = run_json("fit --games 1 --ridge 1e-3 --name gen1 --json --threads 2 -q", 0);
+    assert_string_equal(word(first, "sha256"), word(again, "sha256"));
+    assert_string_equal(word(first, "data_sha256"), word(again, "data_sha256"));
+    assert_true(real(first, "number") == real(again, "number"));
+    assert_true(real(first, "training_run") != real(again, "training_run"));
+    assert_true(real(first, "loss_after") < real(first, "loss_before"));
+    assert_true(real(first, "loss_se") > 0.0);
+    /* Without noise both legs of a pair of equal players are the same game, which counts once. */
+    assert_true(real(first, "games") + real(first, "repeated_games") == 2 * PAIRS);
+
+    struct store *store = fixture_open("kroo_reader");
+    uint64_t id = (uint64_t)real(first, "training_run");
+    assert_string_equal(fixture_cell_of(store, "select state from kroo.training_run where id = %" PRIu64, id),
+                        "finished");
+    assert_string_equal(
+        fixture_cell_of(store, "select manifest->0->>'pair_count' from kroo.training_run where id = %" PRIu64,
+                        id),
+        "140");
+    assert_string_equal(
+        fixture_cell_of(store, "select options->>'shards' from kroo.training_run where id = %" PRIu64, id),
+        "32");
+    assert_string_equal(
+        fixture_cell_of(store, "select jsonb_array_length(curve) from kroo.training_run where id = %" PRIu64,
+                        id),
+        "4");
+    assert_true(strlen(fixture_cell_of(store, "select core_type from kroo.training_run where id = %" PRIu64,
+                                       id)) > 2);
+    assert_string_equal(
+        fixture_cell_of(store,
+                        "select encode(weights_sha256, 'hex') from kroo.training_run where id = "
+                        "%" PRIu64,
+                        id),
+        word(first, "sha256"));
+    struct store_weights found;
+    uint64_t number;
+    assert_ok(store, store_weights_find(store, "gen1", &found, &number));
+    assert_int_equal(number, (uint64_t)real(first, "number"));
+    assert_int_equal(found.training_run, id);
+    assert_true(found.has_parent);
+    /* What was stored is a weights file that the engine takes. */
+    void *content;
+    size_t size;
+    struct weights *weights = NULL;
+    assert_ok(store, store_artifact_get(store, found.sha256, &content, &size));
+    assert_int_equal(weights_parse(content, size, "site", &weights), WEIGHTS_OK);
+    weights_destroy(weights);
+    free(content);
+    store_close(store);
+    json_decref(first);
+    json_decref(again);
+}
+
+/* A core type pinned to an older one is told, and the rounded weights are the same. */
+static void core_type_is_recorded(void **state)
+{
+    (void)state;
+    setenv("OPENBLAS_CORETYPE", "Prescott", 1);
+    json_t *pinned = run_json("fit 1 --ridge 1e-3 --dry-run --json -q --kernel dense", 0);
+    unsetenv("OPENBLAS_CORETYPE");
+    json_t *own = run_json("fit 1 --ridge 1e-3 --dry-run --json -q --kernel dense", 0);
+#if defined(__x86_64__)
+    assert_string_equal(word(pinned, "core"), "Prescott");
+    if (__builtin_cpu_supports("avx2"))
+        assert_true(json_is_true(json_object_get(pinned, "core_is_older")));
+#endif
+    assert_true(fabs(real(pinned, "loss_after") - real(own, "loss_after")) < 1e-6);
+    json_decref(pinned);
+    json_decref(own);
+}
+
+static void dry_runs_store_nothing(void **state)
+{
+    (void)state;
+    uint64_t before = runs_in_state("finished");
+    json_t *dry = run_json("fit 1 --ridge 1e-3 --dry-run --json -q", 0);
+    assert_true(json_is_null(json_object_get(dry, "number")));
+    assert_int_equal(runs_in_state("finished"), before);
+    json_decref(dry);
+}
+
+static void report_is_for_people(void **state)
+{
+    (void)state;
+    static char text[OUTPUT_MAX];
+    assert_int_equal(run("fit --games 1:0-129 --ridge 1e-3 --calibration -q 2>&1", text), 0);
+    assert_non_null(strstr(text, "pairs 1:0-129"));
+    assert_non_null(strstr(text, "validation"));
+    assert_non_null(strstr(text, "by game"));
+    assert_non_null(strstr(text, "kroo match"));
+}
+
+static void expect_refused(const char *arguments, const char *reason, bool recorded)
+{
+    char command[512];
+    uint64_t before = runs_in_state("refused");
+    snprintf(command, sizeof command, "fit %s --json -q", arguments);
+    json_t *answer = run_json(command, 1);
+    assert_string_equal(word(answer, "state"), "refused");
+    if (!strstr(word(answer, "reason"), reason))
+        fail_msg("`%s` does not say `%s`", word(answer, "reason"), reason);
+    assert_int_equal(runs_in_state("refused"), before + recorded);
+    json_decref(answer);
+}
+
+static void refusals_are_told_and_recorded(void **state)
+{
+    (void)state;
+    struct store *store = fixture_open("kroo_coordinator");
+    struct store_experiment empty = specify(store, "site", 5), other = specify(store, "school", 6);
+    uint64_t empty_id = fixture_create(store, &empty), other_id = fixture_create(store, &other);
+    char text[128];
+    store_close(store);
+    expect_refused("--games 999", "experiment 999 is unknown", false);
+    expect_refused("--games 1:0-140", "140 pairs that count", true);
+    snprintf(text, sizeof text, "--games %" PRIu64, empty_id);
+    expect_refused(text, "no games", true);
+    snprintf(text, sizeof text, "--games 1,%" PRIu64, other_id);
+    expect_refused(text, "different rules", true);
+    expect_refused("--games 1 --parent starting-school", "school", true);
+    expect_refused("--games 1 --parent nobody", "nobody", true);
+    expect_refused("--games 1 --ridge 0", "--ridge", true);
+    expect_refused("--games 1:0-4", "too few positions", true);
+    expect_refused("--games 1 --memory-mib 1 --with-captures --with-decided --with-repeats", "--memory-mib",
+                   true);
+    expect_refused("--games 1 --parent gen1 --ridge 3", "worse than the parent", true);
+}
+
+/* A stored game that does not replay stops the run and is named. */
+static void a_game_that_does_not_replay_is_named(void **state)
+{
+    (void)state;
+    struct store *store = fixture_open("kroo_coordinator");
+    struct store_experiment experiment = specify(store, "site", 8);
+    uint64_t id = fixture_create(store, &experiment);
+    struct fixture_games games = fixture_games(id, 0, 3);
+    char text[64];
+    fixture_put(store, &games);
+    fixture_count(store, id);
+    fixture_games_done(&games);
+    store_close(store);
+    snprintf(text, sizeof text, "--games %" PRIu64, id);
+    expect_refused(text, "pair 0, leg 0", true);
+}
+
+static void the_champion_is_the_default_parent(void **state)
+{
+    (void)state;
+    struct store *store = fixture_open("kroo_coordinator");
+    struct store_weights weights;
+    uint64_t number, epoch;
+    assert_ok(store, store_weights_find(store, "gen1", &weights, &number));
+    assert_ok(store, store_begin(store));
+    assert_ok(store, store_promote(store, "main", weights.sha256, 0, "tester", "", &epoch));
+    assert_ok(store, store_commit(store));
+    store_close(store);
+    json_t *answer = run_json("fit --games 1 --ridge 1e-3 --force --json -q", 0);
+    char hash[65];
+    sodium_bin2hex(hash, sizeof hash, weights.sha256, STORE_HASH);
+    assert_string_equal(word(answer, "parent"), hash);
+    json_decref(answer);
+}
+
+static void wrong_usage_is_status_two(void **state)
+{
+    (void)state;
+    static char text[OUTPUT_MAX];
+    static const char *const wrong[] = {"",
+                                        "fut",
+                                        "fit",
+                                        "fit --games x",
+                                        "fit --games 1 --lambda 2",
+                                        "fit --games 1 --ridge nan",
+                                        "fit --games 1 --ridge -1",
+                                        "fit --games 1 --threads 0",
+                                        "fit --games 1 --kernel fast",
+                                        "fit --games 1 --iterations 1000",
+                                        "fit --games 1,1",
+                                        "fit --games 1 --no-such-option"};
+    for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
+        char command[256];
+        snprintf(command, sizeof command, "%s 2>&1", wrong[i]);
+        int status = run(command, text);
+        if (status != 2)
+            fail_msg("`%s` gave status %d: %s", wrong[i], status, text);
+    }
+    assert_int_equal(run("--help", text), 0);
+    assert_non_null(strstr(text, "kroo-train fit"));
+    assert_int_equal(run("fit --help", text), 0);
+    assert_non_null(strstr(text, "Examples:"));
+    assert_int_equal(run("--version", text), 0);
+    assert_non_null(strstr(text, "OpenBLAS"));
+}
+
+static void no_connection_is_status_three(void **state)
+{
+    (void)state;
+    static char text[OUTPUT_MAX];
+    int status = run("fit --games 1 --database 'host=/nonexistent user=kroo' 2>&1", text);
+    if (status != 3)
+        fail_msg("status %d: %s", status, text);
+    assert_non_null(strstr(text, "no connection"));
+}
+
+int main(int argc, char **argv)
+{
+    (void)argc;
+    database_main(argv);
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(fits_twice_to_the_same_file),
+        cmocka_unit_test(core_type_is_recorded),
+        cmocka_unit_test(dry_runs_store_nothing),
+        cmocka_unit_test(report_is_for_people),
+        cmocka_unit_test(refusals_are_told_and_recorded),
+        cmocka_unit_test(a_game_that_does_not_replay_is_named),
+        cmocka_unit_test(the_champion_is_the_default_parent),
+        cmocka_unit_test(wrong_usage_is_status_two),
+        cmocka_unit_test(no_connection_is_status_three),
+    };
+    return cmocka_run_group_tests(tests, set_up, NULL);
+}
