@@ -39,31 +39,39 @@ struct follow {
     uint64_t shown_games;
 };
 
+/* Once more to the database; the reason why not is kept. */
+static void reconnect(struct follow *follow, char *reason, size_t reason_size)
+{
+    store_close(follow->store);
+    follow->store = NULL;
+    pause_ms(RECONNECT_MS);
+    follow->store = store_open(settings_get(follow->settings, "database", ""), "kroo_reader", "kroo", reason,
+                               reason_size);
+}
+
 /* Reads the record; a database that is away is asked again until its patience is over. */
 static int look(struct follow *follow)
 {
     int64_t away_ms = -1;
-    char reason[512];
+    char reason[512] = "";
     while (!interrupted) {
         enum store_error error = STORE_ERROR_CONNECTION;
         if (follow->store)
             error = record_load(follow->store, follow->experiment, &follow->record);
+        if (error == STORE_ERROR_REFUSED)
+            return args_refuse("there is no experiment %llu: `kroo ls` lists them",
+                               (unsigned long long)follow->experiment);
         if (error != STORE_ERROR_CONNECTION)
             return connect_failed(follow->store, error);
-        if (follow->store)
-            args_warn("the database went away; waiting for it up to a minute");
-        store_close(follow->store);
         int64_t now = progress_now_ms();
-        away_ms = away_ms < 0 ? now : away_ms;
-        if (now - away_ms > PATIENCE_MS) {
-            follow->store = NULL;
+        if (away_ms < 0) {
+            args_warn("the database went away; waiting for it up to a minute");
+            away_ms = now;
+        } else if (now - away_ms > PATIENCE_MS) {
             args_refuse("the database did not come back: %s", reason);
             return COMMAND_NO_CONNECTION;
         }
-        follow->store = store_open(settings_get(follow->settings, "database", ""), "kroo_reader", "kroo",
-                                   reason, sizeof reason);
-        if (!follow->store)
-            pause_ms(RECONNECT_MS);
+        reconnect(follow, reason, sizeof reason);
     }
     return COMMAND_DONE;
 }
