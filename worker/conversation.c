@@ -214,7 +214,7 @@ static void say_lease_request(struct worker *worker, int64_t now)
     if (!may_ask(worker, ASK_LEASE, now) || worker->leaving != LEAVING_NOT)
         return;
     uint32_t pairs = workload_wanted(worker, &reason);
-    if (reason != NULL && !workload_playing(worker))
+    if (reason != NULL)
         worker_idle(worker, reason, now);
     if (pairs == 0)
         return;
@@ -234,7 +234,8 @@ static void greeting_failed(struct worker *worker, int64_t now)
     const char *trouble = dealer_trouble(worker->dealer);
     char hint[160] = "";
     if (keys != NULL)
-        snprintf(hint, sizeof hint, "; is this key allowed? run `kroo key allow NAME %s --role worker` where the coordinator is",
+        snprintf(hint, sizeof hint,
+                 "; is this key allowed? run `kroo key allow NAME %s --role worker` where the coordinator is",
                  keys->public_key);
     log_line(LOG_LEVEL_WARNING, "no-answer",
              "endpoint=%s after_ms=%u why=\"no answer to HELLO: %s%s\" next=\"a new socket\"",
@@ -328,7 +329,6 @@ static void hear_welcome(struct worker *worker, const struct message_welcome *we
     }
     conversation_step(worker, SESSION_EVENT_WELCOME, now);
     worker->progress_ms = welcome->progress_ms > 0 ? welcome->progress_ms : 5000;
-    worker->term_ms = welcome->term_ms;
     log_line(LOG_LEVEL_INFO, "welcome", "session=%" PRIu64 " coordinator=\"%s\" spooled_pairs=%" PRIu64,
              welcome->session, welcome->engine_build, spool_pairs(worker->spool));
     hear_announcement(worker, welcome->announcement, welcome->announced);
@@ -439,7 +439,7 @@ static void request_refused(struct worker *worker, enum ask_kind kind, const str
     log_line(later ? LOG_LEVEL_INFO : LOG_LEVEL_WARNING, "refused", "message=%s why=\"%s\" retry_ms=%u",
              ask_names[kind], refused->text, wait_ms);
     worker->asks[kind].not_before_ms = now + backoff_jitter(&worker->backoff, wait_ms);
-    if (kind == ASK_LEASE && !workload_playing(worker))
+    if (kind == ASK_LEASE)
         worker_idle(worker, refused->text, now);
     if (later)
         return;
@@ -504,8 +504,7 @@ static void hear_answer(struct worker *worker, enum ask_kind kind, const struct 
             break;
         }
         conversation_pause_asking(worker, bounded_wait(message->nothing.retry_ms), now);
-        if (!workload_playing(worker))
-            worker_idle(worker, message->nothing.because, now);
+        worker_idle(worker, message->nothing.because, now);
         break;
     case ASK_RESULTS:
         hear_results_ack(worker, &message->results_ack);

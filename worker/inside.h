@@ -61,7 +61,7 @@ struct worker {
     struct backoff backoff;
     struct ask asks[ASK_KINDS];
     uint64_t last_request, nonce;
-    uint32_t progress_ms, term_ms;
+    uint32_t progress_ms;
     uint64_t announcement;
     bool socket_used;     /* the next connection needs a new socket */
     bool proved;          /* something other than SAY_HELLO was answered since WELCOME */
@@ -88,7 +88,9 @@ struct worker {
     size_t release_count;
     double games_per_second; /* 0 = not known */
     uint64_t games_total, games_window;
-    int64_t window_ms;
+    int64_t window_ms;    /* play time since games_window was 0 */
+    int64_t collected_ms; /* the last look at finished games */
+    bool window_open;     /* something was being played then */
 
     /* leaving and idling */
     enum leaving leaving;

@@ -218,24 +218,27 @@ void worker_idle(struct worker *worker, const char *why, int64_t now)
 {
     int64_t since = now - worker->idle_told_ms;
     bool changed = strcmp(worker->idle, why) != 0;
-    if (worker->idle_told_ms != 0 && since < (changed ? IDLE_CHANGE_MS : STATUS_MS))
-        return;
     snprintf(worker->idle, sizeof worker->idle, "%s", why);
+    if (workload_playing(worker) ||
+        (worker->idle_told_ms != 0 && since < (changed ? IDLE_CHANGE_MS : STATUS_MS)))
+        return;
     worker->idle_told_ms = now;
     log_line(LOG_LEVEL_INFO, "idle", "why=\"%s\"", why);
 }
 
 static void tell_status(struct worker *worker, int64_t now)
 {
-    if (workload_playing(worker) || spool_pairs(worker->spool) > 0 || worker->session.state != SESSION_READY)
+    bool playing = workload_playing(worker);
+    if (playing || spool_pairs(worker->spool) > 0 || worker->session.state != SESSION_READY)
         worker->busy_ms = now;
     if (now - worker->status_told_ms < STATUS_MS)
         return;
     worker->status_told_ms = now;
     log_line(LOG_LEVEL_INFO, "status",
-             "state=%s games=%" PRIu64 " games_per_second=%.1f leases=%zu spooled_pairs=%" PRIu64,
+             "state=%s games=%" PRIu64 " games_per_second=%.1f leases=%zu spooled_pairs=%" PRIu64
+             " idle=\"%s\"",
              session_state_name(worker->session.state), worker->games_total, worker->games_per_second,
-             worker->lease_count, spool_pairs(worker->spool));
+             worker->lease_count, spool_pairs(worker->spool), playing ? "no" : worker->idle);
 }
 
 static void see_to_idling(struct worker *worker, int64_t now)
@@ -287,7 +290,7 @@ static int wait_ms(const struct worker *worker)
 int worker_run(struct worker *worker)
 {
     int64_t now = progress_now_ms();
-    worker->apart_ms = worker->busy_ms = worker->window_ms = worker->status_told_ms = now;
+    worker->apart_ms = worker->busy_ms = worker->collected_ms = worker->status_told_ms = now;
     worker->reconnect_ms = now;
     log_line(LOG_LEVEL_INFO, "start", "name=%s slots=%u credit=%u state=%s", worker->options.name,
              worker->options.slots, worker->options.credit, worker->options.state);

@@ -313,21 +313,22 @@ static bool outcome_take(struct worker *worker, struct outcome *outcome, int64_t
            pair_spool(worker, lease, outcome->task.index, now);
 }
 
+/* Games a second of play time: intervals that began without a game say nothing and do not count. The first
+ * figure comes soon, so that a fast experiment is not starved by small leases. */
 static void measure_speed(struct worker *worker, int64_t now)
 {
-    int64_t elapsed = now - worker->window_ms;
-    if (!workload_playing(worker)) { /* idle time says nothing about speed */
-        worker->games_window = 0;
-        worker->window_ms = now;
+    enum { FIRST_MS = 50, LATER_MS = 1000 };
+    if (worker->window_open)
+        worker->window_ms += now - worker->collected_ms;
+    worker->collected_ms = now;
+    worker->window_open = workload_playing(worker);
+    bool known = worker->games_per_second > 0;
+    if (worker->games_window == 0 || worker->window_ms < (known ? LATER_MS : FIRST_MS))
         return;
-    }
-    if (worker->games_window == 0 || elapsed < (worker->games_per_second > 0 ? 1000 : 200))
-        return;
-    double latest = 1000.0 * (double)worker->games_window / (double)elapsed;
-    worker->games_per_second =
-        worker->games_per_second > 0 ? (worker->games_per_second + latest) / 2 : latest;
+    double latest = 1000.0 * (double)worker->games_window / (double)worker->window_ms;
+    worker->games_per_second = known ? (worker->games_per_second + latest) / 2 : latest;
     worker->games_window = 0;
-    worker->window_ms = now;
+    worker->window_ms = 0;
 }
 
 static void sweep_leases(struct worker *worker)
