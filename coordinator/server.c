@@ -220,8 +220,11 @@ static int open_server(struct server *server, int wake, atomic_bool *stop, char 
         return -1;
     server->now_ms = server->started_ms = progress_now_ms();
     int outcome = create_books(server, start.next_lease, reason, reason_size);
-    if (outcome == 0)
+    if (outcome == 0) {
         restore(server, &start);
+        server_take_answer(server, start.peers);
+        start.peers = NULL;
+    }
     writer_start_done(&start);
     if (outcome == 0) {
         server->router = router_create(options->endpoints, options->endpoint_count, options->keys, admit,

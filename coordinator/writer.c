@@ -319,26 +319,36 @@ static bool run_jobs(struct writer *writer, struct job *jobs)
     return going;
 }
 
-static bool read_peers(struct writer *writer)
+/* The allow-list and the champion as a JOB_PEERS; NULL with the error otherwise. */
+static struct job *peers_job(struct writer *writer, enum store_error *error)
 {
     struct job *job = job_create(JOB_PEERS);
-    if (!job)
-        return true;
-    enum store_error error = store_peers(writer->round.store, &job->peers.peers, &job->peers.count);
-    if (error == STORE_OK)
-        error = store_champion(writer->round.store, "main", job->peers.champion, &job->peers.epoch);
-    if (error == STORE_ERROR_REFUSED) {
+    *error = job ? store_peers(writer->round.store, &job->peers.peers, &job->peers.count)
+                 : STORE_ERROR_MEMORY;
+    if (*error == STORE_OK)
+        *error = store_champion(writer->round.store, "main", job->peers.champion, &job->peers.epoch);
+    if (*error == STORE_ERROR_REFUSED) {
         job->peers.epoch = 0; /* nothing promoted yet */
-        error = STORE_OK;
+        *error = STORE_OK;
     }
-    if (error == STORE_OK) {
+    if (*error == STORE_OK) {
         writer->peers_read_ms = progress_now_ms();
+        return job;
+    }
+    job_destroy(job);
+    return NULL;
+}
+
+static bool read_peers(struct writer *writer)
+{
+    enum store_error error;
+    struct job *job = peers_job(writer, &error);
+    if (job) {
         answer_list(writer, job);
         return true;
     }
     char text[STORE_TEXT];
     snprintf(text, sizeof text, "%s", store_reason(writer->round.store));
-    job_destroy(job);
     return error == STORE_ERROR_CONNECTION ? recover(writer, text) : true;
 }
 
@@ -397,6 +407,8 @@ static enum store_error read_start(struct writer *writer, struct writer_start *s
         error = store_leases_open(store, &start->leases, &start->lease_count);
     if (error == STORE_OK)
         error = store_next_ids(store, &start->next_lease, &session);
+    if (error == STORE_OK)
+        start->peers = peers_job(writer, &error);
     if (error != STORE_OK)
         snprintf(text, STORE_TEXT, "%s", store_reason(store));
     start->experiments = calloc(count ? count : 1, sizeof *start->experiments);
@@ -418,6 +430,7 @@ void writer_start_done(struct writer_start *start)
         free(start->experiments[i].complete);
     free(start->experiments);
     free(start->leases);
+    job_destroy(start->peers);
     *start = (struct writer_start){0};
 }
 

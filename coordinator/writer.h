@@ -32,6 +32,7 @@ struct writer_start {
     struct store_lease *leases;
     size_t lease_count;
     uint64_t next_lease;
+    struct job *peers; /* JOB_PEERS: the allow-list before anybody may connect */
 };
 
 struct writer;

@@ -227,8 +227,8 @@ static void say_lease_request(struct worker *worker, int64_t now)
 /* --- deadlines --------------------------------------------------------------------------------------------
  */
 
-/* No answer to HELLO: with a key, a refused handshake looks much like a silent peer. */
-static void greeting_failed(struct worker *worker, int64_t now)
+/* With a key, a refused handshake looks much like a silent peer: both are named. */
+void conversation_trouble(const struct worker *worker, char *text, size_t size)
 {
     const struct keys *keys = worker->options.keys;
     const char *trouble = dealer_trouble(worker->dealer);
@@ -237,10 +237,16 @@ static void greeting_failed(struct worker *worker, int64_t now)
         snprintf(hint, sizeof hint,
                  "; is this key allowed? run `kroo key allow NAME %s --role worker` where the coordinator is",
                  keys->public_key);
+    snprintf(text, size, "%s%s", trouble[0] != '\0' ? trouble : "is the coordinator running there?", hint);
+}
+
+static void greeting_failed(struct worker *worker, int64_t now)
+{
+    char trouble[320];
+    conversation_trouble(worker, trouble, sizeof trouble);
     log_line(LOG_LEVEL_WARNING, "no-answer",
-             "endpoint=%s after_ms=%u why=\"no answer to HELLO: %s%s\" next=\"a new socket\"",
-             dealer_endpoint(worker->dealer), worker->options.reply_ms,
-             trouble[0] != '\0' ? trouble : "is the coordinator running there?", hint);
+             "endpoint=%s after_ms=%u why=\"no answer to HELLO: %s\" next=\"a new socket\"",
+             dealer_endpoint(worker->dealer), worker->options.reply_ms, trouble);
     worker_idle(worker, "no connection to the coordinator", now);
     conversation_step(worker, SESSION_EVENT_SILENCE, now);
 }

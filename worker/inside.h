@@ -107,6 +107,8 @@ struct worker {
 /* Takes the session's step and does what belongs to it; logs one that the table does not have. */
 void conversation_step(struct worker *worker, enum session_event event, int64_t now);
 /* Sends what is due, sees to deadlines. */
+/* What went wrong with the connection last, and what to do, for a log line. */
+void conversation_trouble(const struct worker *worker, char *text, size_t size);
 void conversation_tick(struct worker *worker, int64_t now);
 void conversation_hear(struct worker *worker, const struct message *message, int64_t now);
 /* No work is asked for until then. */

@@ -244,22 +244,25 @@ static int greet(struct coordinator_link *link, int64_t deadline_ms)
     }
 }
 
+/* The endpoints in turn, over and over: a key that was allowed a second ago is known soon, and after a
+ * refusal only a new socket is heard. */
 static int greet_endpoints(struct coordinator_link *link, const char *text)
 {
     char reason[256];
-    int64_t start = progress_now_ms();
-    for (size_t i = 0; i < link->count; i++) {
-        int64_t deadline = start + CONNECT_HELLO_MS * (int64_t)(i + 1) / (int64_t)link->count;
-        int status = greet(link, deadline);
+    int64_t end = progress_now_ms() + CONNECT_HELLO_MS;
+    for (;;) {
+        int64_t deadline = progress_now_ms() + CONNECT_TRY_MS;
+        int status = greet(link, deadline < end ? deadline : end);
         if (status != COMMAND_NO_CONNECTION)
             return status;
-        if (i + 1 < link->count && dealer_reconnect(link->dealer, reason, sizeof reason) != SOCKET_OK)
+        if (progress_now_ms() >= end || dealer_reconnect(link->dealer, reason, sizeof reason) != SOCKET_OK)
             break;
     }
+    const char *trouble = dealer_trouble(link->dealer);
     args_refuse(
-        "no coordinator answers at %s: is it running? `kroo up` starts a private one. Off loopback: is "
-        "this key allowed (`kroo key allow`), and is `server_key` the coordinator's?",
-        text);
+        "no coordinator answers at %s%s%s: is it running? `kroo up` starts a private one. Off loopback: "
+        "is this key allowed (`kroo key allow`), and is `server_key` the coordinator's?",
+        text, trouble[0] ? "; the last try: " : "", trouble);
     return COMMAND_NO_CONNECTION;
 }
 

@@ -8,7 +8,7 @@
 #include "proto/settings.h"
 #include "sql/store.h"
 
-enum { CONNECT_HELLO_MS = 5000, CONNECT_REQUEST_MS = 60000 };
+enum { CONNECT_HELLO_MS = 6000, CONNECT_TRY_MS = 1500, CONNECT_REQUEST_MS = 60000 };
 
 /* NULL after saying why; *status is then the exit status: COMMAND_NO_CONNECTION when the folder of `--dir`
  * holds no cluster, else COMMAND_USAGE. */

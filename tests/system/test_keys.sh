@@ -1,0 +1,63 @@
+#!/usr/bin/env bash
+# Promise 7: over TCP every connection is CURVE and every peer is on the allow-list; a revoked key stops working.
+. "$(dirname "$0")/lib.sh"
+
+port=$((20000 + $$ % 20000))
+ok "a database" "$kroo" up --dir "$dir" --database-only
+conninfo=$(sed -n 's/^database = //p' "$dir/kroo.conf")
+mkdir -m 700 "$work/keys"
+for name in coordinator good bad boss; do
+    "$kroo" key new "$name" --out "$work/keys" >/dev/null
+done
+is "a secret key is for its owner alone" "$(stat -c %a "$work/keys/good.key")" 600
+fails "keys are never overwritten" 1 "exists|there already" "$kroo" key new good --out "$work/keys"
+chmod 644 "$work/keys/bad.key"
+fails "a key that others can read is refused" 1 "mode|others" kroo-coordinator --database "$conninfo" \
+    --endpoint "tcp://127.0.0.1:$port" --key "$work/keys/bad.key"
+chmod 600 "$work/keys/bad.key"
+fails "beyond loopback the coordinator wants keys" 1 "key" kroo-coordinator --database "$conninfo" \
+    --endpoint "tcp://0.0.0.0:$port"
+
+"$kroo" key allow --dir "$dir" good "$work/keys/good.pub" --role worker >/dev/null
+"$kroo" key allow --dir "$dir" boss "$work/keys/boss.pub" --role operator >/dev/null
+KROO_TERM_MS=3000 KROO_PROGRESS_MS=300 kroo-coordinator --database "$conninfo" \
+    --endpoint "tcp://127.0.0.1:$port" --key "$work/keys/coordinator.key" 2>"$work/coordinator.log" &
+ok "a coordinator listens with its key" wait_until 20 grep -q listening "$work/coordinator.log"
+
+as() ( # KEY COMMAND...
+    export KROO_DATABASE=$conninfo KROO_ENDPOINT=tcp://127.0.0.1:$port KROO_KEY=$work/keys/$1.key
+    export KROO_SERVER_KEY=$work/keys/coordinator.pub
+    shift
+    exec "$@"
+)
+ok "an operator is served" as boss "$kroo" status
+fails "a stranger's key gets no answer" 3 "allow" as bad "$kroo" status
+ok "and is noted" grep -q "key-refused" "$work/coordinator.log"
+fails "a worker's key may not command" 1 "not be a user|operator" as good "$kroo" status
+ok "an operator starts self-play" as boss "$kroo" selfplay --weights starting --pairs 100000 --nodes 300 --seed 1
+
+as good kroo-worker --name w1 --slots 1 --state "$work/w1" 2>"$work/w1.log" &
+games() { [ "$(sql "select games_stored > $1 from experiment_counter")" = t ]; }
+ok "a listed worker plays" wait_until 30 games 0
+as bad kroo-worker --name w2 --slots 1 --state "$work/w2" --connect-timeout 3 2>"$work/w2.log"
+is "an unlisted worker gives up when told to" "$?" 3
+ok "and says that its key is not allowed" grep -Eqi "allow" "$work/w2.log"
+
+"$kroo" key revoke --dir "$dir" good >/dev/null
+ok "a revoked worker is turned away on its live connection" wait_until 15 grep -Eqi "not allowed|refused" "$work/w1.log"
+settled() {
+    one=$(sql "select games_stored from experiment_counter")
+    read -r -t 1 -u 9 || :
+    [ "$one" = "$(sql "select games_stored from experiment_counter")" ]
+}
+ok "and delivers nothing more" wait_until 10 settled
+ok "nothing it delivered before is lost or wrong" "$kroo" verify --dir "$dir" 1
+
+cat /dev/urandom 2>/dev/null | head -c 200000 >"$work/noise"
+for text in "GET / HTTP/1.1" ""; do
+    (printf '%s\r\n\r\n' "$text" && cat "$work/noise") >"/dev/tcp/127.0.0.1/$port" 2>/dev/null
+done
+(printf '\377\0\0\0\0\0\0\0\1\177\3') >"/dev/tcp/127.0.0.1/$port" 2>/dev/null
+ok "noise, HTTP and half a greeting on the port hurt nobody" as boss "$kroo" status
+kill %1 2>/dev/null
+done_testing
