@@ -163,17 +163,6 @@ static int read_numbers(const struct settings *settings, struct numbers *out, ch
                : 0;
 }
 
-static int set_log_level(const char *name)
-{
-    static const char *const names[] = {"debug", "info", "warning", "error"};
-    for (int i = 0; i < 4; i++)
-        if (strcmp(names[i], name) == 0) {
-            log_set_level((enum log_level)i);
-            return 0;
-        }
-    return -1;
-}
-
 static int fail(int status, const char *reason)
 {
     fprintf(stderr, "kroo-coordinator: %s\n", reason);
@@ -189,8 +178,9 @@ static int run(const struct settings *settings, bool allow_unsafe)
     const char *database = settings_get(settings, "database", NULL);
     char *endpoints = strdup(settings_get(settings, "endpoint", "tcp://127.0.0.1:7710"));
     struct server_options server = {.conninfo = database, .allow_unsafe = allow_unsafe};
+    enum log_level level = LOG_LEVEL_INFO;
     int status = 0;
-    if (set_log_level(settings_get(settings, "log_level", "info")) != 0)
+    if (log_parse_level(settings_get(settings, "log_level", "info"), &level) != 0)
         status = fail(EXIT_USAGE, "log_level is debug, info, warning or error");
     else if (!database)
         status = fail(EXIT_USAGE, "no database: give --database, KROO_DATABASE, or start a private cluster "
@@ -201,6 +191,7 @@ static int run(const struct settings *settings, bool allow_unsafe)
         status = fail(EXIT_USAGE, reason);
     else if (key_file && keys_load(key_file, &keys, reason, sizeof reason) != KEYS_OK)
         status = fail(EXIT_REFUSED, reason);
+    log_set_level(level);
     if (status == 0) {
         server.keys = key_file ? &keys : NULL;
         server.window = (uint64_t)numbers.window;

@@ -328,7 +328,7 @@ static void receive_some(struct server *server)
         if (error == SOCKET_OK)
             serve(server, &peer, &message);
         else if (allowlist_admits(&server->allowlist, peer.user))
-            server_refuse(server, &peer, 0, MESSAGE_REFUSAL_MALFORMED, 0, "%s", reason);
+            server_refuse(server, &peer, message.request, MESSAGE_REFUSAL_MALFORMED, 0, "%s", reason);
         message_done(&message);
     }
 }

@@ -354,7 +354,7 @@ struct server_artifact *server_find_artifact(struct server *server, const uint8_
 void server_send_chunk(struct server *server, const struct socket_peer *peer, uint64_t request,
                        const struct server_artifact *artifact, uint64_t offset, uint32_t length)
 {
-    if (offset > artifact->size) {
+    if (offset >= artifact->size) {
         server_refuse(server, peer, request, MESSAGE_REFUSAL_MALFORMED, 0,
                       "the artifact has %zu bytes, offset %llu is beyond", artifact->size,
                       (unsigned long long)offset);

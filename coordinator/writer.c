@@ -323,8 +323,8 @@ static bool run_jobs(struct writer *writer, struct job *jobs)
 static struct job *peers_job(struct writer *writer, enum store_error *error)
 {
     struct job *job = job_create(JOB_PEERS);
-    *error = job ? store_peers(writer->round.store, &job->peers.peers, &job->peers.count)
-                 : STORE_ERROR_MEMORY;
+    *error =
+        job ? store_peers(writer->round.store, &job->peers.peers, &job->peers.count) : STORE_ERROR_MEMORY;
     if (*error == STORE_OK)
         *error = store_champion(writer->round.store, "main", job->peers.champion, &job->peers.epoch);
     if (*error == STORE_ERROR_REFUSED) {

@@ -207,8 +207,7 @@ static void see_to_connection(struct worker *worker, int64_t now)
         return;
     char trouble[320];
     conversation_trouble(worker, trouble, sizeof trouble);
-    log_line(LOG_LEVEL_ERROR, "no-connection",
-             "after_ms=%u why=\"%s\" next=\"exit; spooled results stay\"",
+    log_line(LOG_LEVEL_ERROR, "no-connection", "after_ms=%u why=\"%s\" next=\"exit; spooled results stay\"",
              worker->options.connect_timeout_ms, trouble);
     worker->status = WORKER_NO_CONNECTION;
     conversation_step(worker, SESSION_EVENT_LEAVE, now);
