@@ -156,10 +156,14 @@ static char *read_file(const char *path, size_t *size, char *reason, size_t reas
 
 struct settings *settings_create(const char *path, char *reason, size_t reason_size)
 {
+    char of_folder[4096] = DEFAULT_FILE;
     const char *named = path != NULL ? path : from_environment("config");
-    if (named == NULL && access(DEFAULT_FILE, F_OK) != 0)
+    const char *folder = from_environment("dir");
+    if (folder != NULL)
+        (void)snprintf(of_folder, sizeof of_folder, "%.4000s/kroo.conf", folder);
+    if (named == NULL && access(of_folder, F_OK) != 0)
         return settings_parse("", 0, "", reason, reason_size);
-    const char *file = named != NULL ? named : DEFAULT_FILE;
+    const char *file = named != NULL ? named : of_folder;
     size_t size = 0;
     (void)snprintf(reason, reason_size, "%s: no memory", file);
     char *text = read_file(file, &size, reason, reason_size);

@@ -9,8 +9,8 @@
 
 struct settings;
 
-/* Reads `path` (NULL: KROO_CONFIG, else `var/kroo.conf` if it is there, else nothing). NULL with a reason on
- * a bad line, an unknown name, or a named file that cannot be read. */
+/* Reads `path` (NULL: KROO_CONFIG, else `kroo.conf` in KROO_DIR or `var` if it is there, else nothing). NULL
+ * with a reason on a bad line, an unknown name, or a named file that cannot be read. */
 struct settings *settings_create(const char *path, char *reason, size_t reason_size);
 /* The same from the text of a config file; `origin` names it in reasons. */
 struct settings *settings_parse(const char *text, size_t size, const char *origin, char *reason,
