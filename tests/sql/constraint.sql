@@ -1,0 +1,70 @@
+-- What must be true stays true, whoever writes.
+\ir fixture.psql
+begin;
+select plan(33);
+select t_experiment('match', true, 10), t_experiment('match', false, 10) \g /dev/null
+
+create function tests.game_with(changes jsonb) returns text language plpgsql as $$
+declare
+    good kroo.game := jsonb_populate_record(null::kroo.game, '{"experiment_id": 1, "pair_no": 0, "leg": 0, "attempt": 1,
+        "lease_id": 0, "session_id": 0, "moves": "FcE", "plies": 3, "result": "south", "reason": "majority",
+        "south": 25, "north": 3, "a_half_points": 2, "claimed": false, "nodes": 1, "time_ms": 1}');
+begin
+    good := jsonb_populate_record(good, changes);
+    return format('insert into kroo.game (experiment_id, pair_no, leg, attempt, lease_id, session_id, moves, plies, scores, '
+        'result, reason, south, north, a_half_points, claimed, nodes, time_ms) values (%s, %s, %s, %s, %s, %s, %L, %s, %L, '
+        '%L, %L, %s, %s, %s, %L, %s, %s)', good.experiment_id, good.pair_no, good.leg, good.attempt, good.lease_id,
+        good.session_id, good.moves, good.plies, good.scores, good.result, good.reason, good.south, good.north,
+        good.a_half_points, good.claimed, good.nodes, good.time_ms);
+end
+$$;
+create function tests.refused(changes jsonb, remark text) returns text language sql as $$
+    select throws_ok(game_with(changes), '23514', null, remark)
+$$;
+select lives_ok(game_with('{}'), 'a good game');
+select lives_ok(game_with('{"leg": 1, "a_half_points": 0, "scores": "\\x010203040506"}'), 'a good game with scores');
+select throws_ok(game_with('{}'), '23505', null, 'the same game twice');
+select refused('{"experiment_id": 77}', 'an experiment that is not');
+select refused('{"pair_no": -1}', 'pair -1');
+select refused('{"leg": 2, "pair_no": 1}', 'a third leg');
+select refused('{"pair_no": 1, "plies": 4}', 'plies that are not the number of letters');
+select refused('{"pair_no": 1, "moves": "fcE"}', 'North moves first');
+select refused('{"pair_no": 1, "moves": "FCe"}', 'South moves twice');
+select refused('{"pair_no": 1, "moves": "FgE"}', 'a house that is not');
+select refused('{"pair_no": 1, "scores": "\\x0102"}', 'too few scores');
+select refused('{"pair_no": 1, "north": 24}', '49 seeds');
+select refused('{"pair_no": 1, "south": 24}', 'a majority of 24');
+select refused('{"pair_no": 1, "result": "north", "a_half_points": 0}', 'the smaller store wins');
+select refused('{"pair_no": 1, "reason": "even"}', 'even with 25-3');
+select refused('{"pair_no": 1, "a_half_points": 1}', 'half a point for a win');
+select refused('{"pair_no": 1, "claimed": true}', 'a claim where a replay shows the end');
+select refused('{"pair_no": 1, "reason": "resign"}', 'a resignation that is not marked as claimed');
+select lives_ok(game_with('{"pair_no": 1, "reason": "resign", "claimed": true, "south": 3}'), 'a claimed resignation');
+select lives_ok(game_with('{"pair_no": 2, "reason": "unfed", "result": "north", "a_half_points": 0}'),
+    'the unfed win with fewer seeds');
+
+select throws_ok($$insert into experiment (kind, rules, seed, opening_plies, noise_ppm, player_a, player_b, planned_pairs,
+    sprt_model, with_scores) values ('match', 'site', 1, 0, 0, 1, 2, 1, 'normalized', true)$$, '23514', null,
+    'a test with a model and nothing else');
+select throws_ok('update experiment set elo0 = 5 where id = 1', '23514', null, 'elo0 = elo1');
+select throws_ok('update experiment set elo1 = 1001 where id = 1', '23514', null, 'a bound beyond 1000');
+select throws_ok('update experiment set planned_pairs = 0 where id = 1', '23514', null, 'no pairs');
+select throws_ok($$update experiment set rules = 'draughts' where id = 1$$, '23503', null, 'another game''s rules');
+select throws_ok('update experiment_counter set wins = 1 where experiment_id = 1', '23514', null, 'a win in no pair');
+select throws_ok('update experiment_counter set prefix_pairs = 1, ww = 1, wins = 2 where experiment_id = 1', '23514', null,
+    'counted pairs without games');
+select throws_ok($$update artifact set content = 'x', size = 1$$, '23514', null, 'content that is not what its name says');
+select throws_ok($$insert into peer (public_key, name, role, allowed_by) values ('short', 'x', 'worker', 'x')$$, '23514',
+    null, 'a key that is none');
+
+insert into verdict (experiment_id, verdict, games_stored, counted_pairs, ll, ld, dd, wl, dw, ww, wins, draws, losses,
+    formula_version) values (2, 'undecided', 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 1);
+select throws_ok($$update verdict set verdict = 'aborted', by = 'x'$$, '23001', null, 'a verdict is not changed');
+select throws_ok('delete from verdict', '23001', null, 'a verdict is not deleted');
+insert into promotion (line, weights_sha256, by) select 'main', sha256, 'tester' from weights where name = 'start';
+select throws_ok('delete from promotion', '23001', null, 'a promotion is not deleted');
+select throws_ok($$insert into promotion (line, weights_sha256, experiment_id, by) select 'main', sha256, 2, 'x' from weights
+    where name = 'better'$$, '23514', null, 'an undecided match promotes nobody');
+
+select * from finish();
+rollback;

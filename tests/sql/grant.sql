@@ -1,0 +1,76 @@
+-- Least rights: what each role may do, and what it may not.
+\ir fixture.psql
+begin;
+select plan(30);
+select t_experiment('match', true, 10) \g /dev/null
+
+select roles_are(array(select rolname from pg_roles where rolname !~ '^kroo_')
+    || array['kroo_owner', 'kroo_coordinator', 'kroo_trainer', 'kroo_reader']::name[]);
+select is((select array_agg(rolname::text order by rolname) from pg_roles where rolname ~ '^kroo_' and rolcanlogin),
+    array['kroo_coordinator', 'kroo_reader', 'kroo_trainer'], 'the owner does not log in');
+select is_empty($$select rolname from pg_roles where rolname ~ '^kroo_' and (rolsuper or rolcreaterole or rolcreatedb
+    or rolreplication or rolbypassrls)$$, 'none has a power over the cluster');
+select schema_privs_are('kroo', 'kroo_coordinator', array['USAGE']);
+select schema_privs_are('kroo', 'kroo_trainer', array['USAGE']);
+select schema_privs_are('kroo', 'kroo_reader', array['USAGE']);
+select is_empty($$select c.relname from pg_class c, aclexplode(c.relacl) a where c.relnamespace = 'kroo'::regnamespace
+    and a.grantee = 0$$, 'nothing is open to everybody');
+
+-- Writes, table by table.
+create function tests.writes_of(role_name name) returns setof text language sql as $$
+    select c.relname || ':' || p from pg_class c,
+        unnest(array['INSERT', 'UPDATE', 'DELETE', 'TRUNCATE', 'REFERENCES', 'TRIGGER']) p
+    where c.relnamespace = 'kroo'::regnamespace and c.relkind in ('r', 'p', 'v') and has_table_privilege(role_name, c.oid, p)
+$$;
+select is_empty($$select * from writes_of('kroo_reader')$$, 'a reader writes nowhere');
+select set_eq($$select * from writes_of('kroo_trainer')$$,
+    array['artifact:INSERT', 'weights:INSERT', 'training_run:INSERT'], 'a trainer adds weights and runs');
+select set_eq($$select * from writes_of('kroo_coordinator')$$, array['engine_build:INSERT', 'artifact:INSERT',
+    'weights:INSERT', 'player:INSERT', 'experiment:INSERT', 'experiment_counter:INSERT', 'session:INSERT', 'lease:INSERT',
+    'game:INSERT', 'dispute:INSERT', 'dispute_run:INSERT', 'verdict:INSERT', 'promotion:INSERT', 'event:INSERT',
+    'peer:INSERT'], 'a coordinator adds, and deletes nothing');
+create function tests.column_updates_of(role_name name) returns setof text language sql as $$
+    select c.relname || '.' || a.attname from pg_class c join pg_attribute a on a.attrelid = c.oid
+    where c.relnamespace = 'kroo'::regnamespace and c.relkind in ('r', 'p') and a.attnum > 0 and not a.attisdropped
+        and has_column_privilege(role_name, c.oid, a.attnum, 'UPDATE')
+$$;
+select is_empty($$select * from column_updates_of('kroo_reader')$$, 'a reader changes nothing');
+select is_empty($$select * from column_updates_of('kroo_trainer')$$, 'a trainer changes nothing');
+select set_eq($$select u from column_updates_of('kroo_coordinator') u where u !~ '^experiment_counter'$$,
+    array['experiment.state', 'experiment.state_reason', 'experiment.ended_at', 'experiment.priority', 'session.ended_at',
+    'lease.state', 'lease.ended_at', 'dispute.state', 'dispute.settled_at', 'dispute.settlement', 'peer.name', 'peer.role',
+    'peer.allowed_at', 'peer.allowed_by', 'peer.revoked_at', 'peer.revoked_by'],
+    'a coordinator changes states, never specifications, games or verdicts');
+select is_empty($$select proname from pg_proc where pronamespace = 'kroo'::regnamespace and proname not in
+    ('verify_counters', 'counters_recompute') and has_function_privilege('kroo_reader', oid, 'EXECUTE')$$,
+    'a reader runs the checks and nothing else');
+
+-- And in deed.
+set local role kroo_reader;
+select lives_ok('select * from experiment_progress', 'a reader reads');
+select lives_ok('select * from counter_difference', 'a reader verifies');
+select throws_ok('delete from game', '42501', null, 'a reader deletes no game');
+select throws_ok($$insert into event (kind, text) values ('x', 'x')$$, '42501', null, 'a reader writes no event');
+select throws_ok('select game_partition_create(1)', '42501', null, 'a reader makes no partition');
+select throws_ok('create table kroo.mine (x integer)', '42501', null, 'a reader makes no table');
+select throws_ok('select rolpassword from pg_authid', '42501', null, 'a reader sees no password');
+reset role;
+
+set local role kroo_coordinator;
+select lives_ok($$select game_partition_create(1)$$, 'a coordinator makes partitions');
+select lives_ok('create temporary table game_incoming (x integer)', 'and temporary tables');
+select throws_ok('create table kroo.mine (x integer)', '42501', null, 'no tables');
+select throws_ok('drop table kroo.game_1', '42501', null, 'drops none');
+select throws_ok('update game set result = ''south''', '42501', null, 'changes no game');
+select throws_ok('update experiment set seed = 1', '42501', null, 'changes no specification');
+reset role;
+
+set local role kroo_trainer;
+select lives_ok('select * from game_counted', 'a trainer reads games');
+select throws_ok($$insert into promotion (line, weights_sha256, by) select 'main', sha256, 'trainer' from weights$$,
+    '42501', null, 'a trainer does not promote');
+select throws_ok('update weights set name = ''x''', '42501', null, 'a trainer renames nothing');
+reset role;
+
+select * from finish();
+rollback;

@@ -1,0 +1,57 @@
+-- The shipped queries read indexes of `game`, with the planner's settings as they are, and counted by the server.
+\ir fixture.psql
+select t_experiment('selfplay', false, 100000), t_experiment('match', true, 100000) \g /dev/null
+-- 60,000 and 10,000 games cut out of one long random line.
+create table tests.line (letters text);
+alter table tests.line alter column letters set storage external; -- so that a piece is read without the rest
+insert into tests.line select string_agg(chr((case when n % 2 = 0 then 65 else 97 end) + floor(random() * 6)::int), '' order by n)
+from generate_series(0, 199999) n;
+insert into game (experiment_id, pair_no, leg, attempt, lease_id, session_id, moves, plies, scores, result, reason, south,
+    north, a_half_points, claimed, nodes, time_ms)
+select e, n / 2, n % 2, 1, 1, 1, moves, length(moves), decode(repeat('0123', length(moves)), 'hex'),
+    case when south then 'south' else 'north' end, 'majority', case when south then 27 else 9 end,
+    case when south then 11 else 25 end, case when south = (n % 2 = 0) then 2 else 0 end, false, 100000, 200
+from (select e, n, n % 3 > 0 as south,
+        substr(letters, 2 * floor(random() * 99000)::int + 1, 60 + floor(random() * 80)::int) as moves
+    from tests.line, lateral (select 1 as e, n from generate_series(0, 59999) n union all select 2, n from generate_series(0, 9999) n) g) x;
+update experiment_counter c set games_stored = r.games_stored, prefix_pairs = r.prefix_pairs, ll = r.ll, ld = r.ld,
+    dd = r.dd, wl = r.wl, dw = r.dw, ww = r.ww, wins = r.wins, draws = r.draws, losses = r.losses
+from experiment e, lateral counters_recompute(e.id) r where e.id = c.experiment_id;
+vacuum analyze;
+
+begin;
+select plan(14);
+-- Runs a query to its end and counts the sequential scans of partitions it made.
+create function tests.seq_scans(query text) returns bigint language plpgsql as $$
+declare
+    before bigint;
+    row_found record;
+begin
+    select sum(seq_scan) into before from pg_stat_xact_user_tables where relname ~ '^game_\d+$';
+    for row_found in execute query loop
+    end loop;
+    return (select sum(seq_scan) from pg_stat_xact_user_tables where relname ~ '^game_\d+$') - before;
+end
+$$;
+select is(seq_scans('select sum(octet_length(scores)) from game where experiment_id = 2'), 1::bigint,
+    'the counter counts');
+select is(seq_scans('select * from first_move_score where experiment_id = 1'), 0::bigint, 'first_move_score');
+select is(seq_scans('select * from endings_by_reason where experiment_id = 1'), 0::bigint, 'endings_by_reason');
+select is(seq_scans('select * from game_length where experiment_id = 1'), 0::bigint, 'game_length');
+select is(seq_scans('select * from verify_counters(1)'), 0::bigint, 'verify_counters');
+select is(seq_scans('select * from counter_difference'), 0::bigint, 'counter_difference');
+select is(seq_scans('select * from experiment_progress'), 0::bigint, 'experiment_progress');
+select is(seq_scans('select pair_no, leg, a_half_points from game where experiment_id = 1 order by pair_no, leg'),
+    0::bigint, 'standings');
+select is(seq_scans('select pair_no, leg, scores, moves from game_counted where experiment_id = 1 and pair_no >= 100
+    and pair_no < 2000 and not claimed order by pair_no, leg'), 0::bigint, 'the trainer''s read of a range');
+select is(seq_scans('select moves from game_counted where experiment_id = 1 and pair_no = 77 order by leg'), 0::bigint,
+    'one pair');
+select is(seq_scans($$select count(*) from game where moves like 'FcE%'$$), 0::bigint, 'an opening, all experiments');
+select is(seq_scans($$select count(*) from game_counted where experiment_id = 1 and moves like 'FcE%'$$), 0::bigint,
+    'an opening, one experiment');
+select is((select count(*) from game where moves like 'FcE%'), (select count(*) from game where left(moves, 3) = 'FcE'),
+    'and the index finds them all');
+select is((select sum(games)::bigint from first_move_score), 70000::bigint, 'all games count');
+select * from finish();
+rollback;
