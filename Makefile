@@ -176,6 +176,10 @@ run-tests: $(EXECUTABLES) $(UNIT)
 	@KROO_BUILD=$(abspath $(BUILD)) sh tests/run.sh $(UNIT) tests/sql/run.sh $(SYSTEM_TESTS)
 .PHONY: run-tests
 
+bench: setup
+	@$(MAKE) --no-print-directory -j$$(nproc) all $(BUILD)/bench/load
+	@KROO_BUILD=$(abspath $(BUILD)) tests/bench/bench.sh
+
 # --- fuzzing: tests/fuzz/<room>/fuzz_<name>.c over tests/fuzz/<room>/corpus/<name>/ ---------------------------
 # `make fuzz FUZZ_SECONDS=600` searches with libFuzzer (clang); fuzz-replay runs the stored corpus once.
 FUZZ_SECONDS ?= 120
