@@ -33,24 +33,31 @@ static enum archive_status store_end(struct archive *archive, int error)
     return end(archive, status, "%s", store_reason(archive->store));
 }
 
-enum archive_status archive_open(struct archive *archive, const char *conninfo)
+static enum archive_status connect_store(struct archive *archive)
 {
     char reason[STORE_TEXT];
-    snprintf(archive->conninfo, sizeof archive->conninfo, "%s", conninfo);
-    archive->store = store_open(conninfo, "kroo_trainer", "kroo-train", reason, sizeof reason);
+    archive->store = store_open(archive->conninfo, "kroo_trainer", "kroo-train", reason, sizeof reason);
     if (!archive->store)
         return end(archive, ARCHIVE_CONNECTION, "%s", reason);
     int error = store_check_schema(archive->store);
+    return error == STORE_OK ? ARCHIVE_OK : store_end(archive, error);
+}
+
+enum archive_status archive_open(struct archive *archive, const char *conninfo)
+{
+    struct store_table table;
+    if (strlen(conninfo) >= sizeof archive->conninfo)
+        return end(archive, ARCHIVE_REFUSED, "the connection string is longer than %zu bytes",
+                   sizeof archive->conninfo - 1);
+    memcpy(archive->conninfo, conninfo, strlen(conninfo) + 1);
+    enum archive_status status = connect_store(archive);
+    if (status != ARCHIVE_OK)
+        return status;
+    int error = store_query(archive->store, "select now()::text", NULL, 0, &table);
     if (error != STORE_OK)
         return store_end(archive, error);
-    if (archive->started_at[0] == '\0') {
-        struct store_table table;
-        error = store_query(archive->store, "select now()::text", NULL, 0, &table);
-        if (error != STORE_OK)
-            return store_end(archive, error);
-        snprintf(archive->started_at, sizeof archive->started_at, "%s", store_cell(&table, 0, 0));
-        store_table_done(&table);
-    }
+    snprintf(archive->started_at, sizeof archive->started_at, "%s", store_cell(&table, 0, 0));
+    store_table_done(&table);
     return ARCHIVE_OK;
 }
 
@@ -448,7 +455,7 @@ static bool reconnect(struct archive *archive)
 {
     for (int try = 0; try < RECONNECT_TRIES && !(archive->stop && *archive->stop); try++) {
         archive_close(archive);
-        if (archive_open(archive, archive->conninfo) == ARCHIVE_OK)
+        if (connect_store(archive) == ARCHIVE_OK)
             return true;
         archive_close(archive);
         struct timespec wait = {.tv_sec = RECONNECT_WAIT_S};

@@ -35,19 +35,15 @@ struct pass {
     double *blocks;          /* dense: SHARDS blocks of BLOCK_ROWS * N */
 };
 
-static double softplus(double z)
-{
-    return z > 0.0 ? z + log1p(exp(-z)) : log1p(exp(z));
-}
-
 /* Adds loss and gradient of a row; returns the row's weight in the Hessian. */
 static double add_gradient(struct fit_sums *sums, const struct merged *row, const double *weights)
 {
     double z = features_logit(row->key, weights);
-    double p = 1.0 / (1.0 + exp(-z));
+    double small = exp(-fabs(z)); /* the one exponential behind both the probability and the loss */
+    double p = z >= 0.0 ? 1.0 / (1.0 + small) : small / (1.0 + small);
     double error = row->weight * (p - row->target);
     sums->weight += row->weight;
-    sums->loss += row->weight * (softplus(z) - row->target * z);
+    sums->loss += row->weight * (fmax(z, 0.0) + log1p(small) - row->target * z);
     sums->gradient[FEATURES_BIAS] += error;
     sums->gradient[FEATURES_STORE] += error * features_difference(row->key);
     for (int house = 0; house < WEIGHTS_HOUSES; house++)

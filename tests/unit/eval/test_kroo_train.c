@@ -3,12 +3,13 @@
 #include "tests/unit/sql/fixture.h"
 
 #include <limits.h>
-#include <signal.h>
+#include <pthread.h>
 #include <sys/wait.h>
 
 #include <jansson.h>
 
 #include "engine/weights.h"
+#include "eval/archive.h"
 #include "tests/unit/eval/selfplay.h"
 
 enum { PAIRS = 140, NODES = 150, OUTPUT_MAX = 1 << 20 };
@@ -370,6 +371,56 @@ static void no_connection_is_status_three(void **state)
     assert_non_null(strstr(text, "no connection"));
 }
 
+static void *start_database(void *nothing)
+{
+    (void)nothing;
+    return database_start() == 0 ? NULL : executable;
+}
+
+/* The plug is pulled between the fit and its record: the fit is not lost, and stored once. */
+static void an_outage_at_the_end_is_survived(void **state)
+{
+    (void)state;
+    struct archive *archive = calloc(1, sizeof *archive);
+    struct train *train = calloc(1, sizeof *train);
+    struct fit_request *request = calloc(1, sizeof *request);
+    char reason[FIT_REQUEST_REASON];
+    request->name = "survivor";
+    request->memory_mib = 64;
+    request->options = (struct train_options){.lambda = 0.4,
+                                              .ridge = 1e-2,
+                                              .iterations = FIT_ITERATIONS,
+                                              .threads = 1,
+                                              .min_positions = 1,
+                                              .force = true};
+    request->filters = (struct reader_filters){.validation_ppm = READER_UNIT / 10, .sample_ppm = READER_UNIT};
+    assert_int_equal(fit_request_add_games(request, "1", reason), 0);
+    uint64_t before = runs_in_state("finished");
+    assert_int_equal(archive_open(archive, database_conninfo()), ARCHIVE_OK);
+    assert_int_equal(archive_prepare(archive, request, train), ARCHIVE_OK);
+    assert_int_equal(archive_read(archive, train), ARCHIVE_OK);
+    assert_int_equal(train_run(train), TRAIN_DONE);
+    assert_int_equal(database_kill(), 0);
+    pthread_t starter;
+    void *failed;
+    assert_int_equal(pthread_create(&starter, NULL, start_database, NULL), 0);
+    enum archive_status status = archive_record(archive, request, train, TRAIN_DONE);
+    pthread_join(starter, &failed);
+    assert_null(failed);
+    if (status != ARCHIVE_OK)
+        fail_msg("status %d: %s", status, archive->reason);
+    assert_true(archive->number > 0);
+    assert_int_equal(runs_in_state("finished"), before + 1);
+    /* Recording it again, as after a lost commit, finds the row that is there. */
+    assert_int_equal(archive_record(archive, request, train, TRAIN_DONE), ARCHIVE_OK);
+    assert_int_equal(runs_in_state("finished"), before + 1);
+    archive_close(archive);
+    train_done(train);
+    free(archive);
+    free(train);
+    free(request);
+}
+
 int main(int argc, char **argv)
 {
     (void)argc;
@@ -382,6 +433,7 @@ int main(int argc, char **argv)
         cmocka_unit_test(refusals_are_told_and_recorded),
         cmocka_unit_test(a_game_that_does_not_replay_is_named),
         cmocka_unit_test(the_champion_is_the_default_parent),
+        cmocka_unit_test(an_outage_at_the_end_is_survived),
         cmocka_unit_test(wrong_usage_is_status_two),
         cmocka_unit_test(no_connection_is_status_three),
     };

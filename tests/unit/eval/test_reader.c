@@ -276,6 +276,26 @@ static void samples_are_shares_of_pairs(void **state)
     reader_done(&other);
 }
 
+static int stop_after_three(void *context, const struct reader_counts *counts)
+{
+    (void)context;
+    return counts->games == 3;
+}
+
+static void report_can_stop_the_reading(void **state)
+{
+    const struct selfplay *played = *state;
+    struct reader reader;
+    open_reader(&reader, played, &everything, 1 << 20);
+    reader.report = stop_after_three;
+    int error = READER_OK;
+    for (size_t i = 0; i < played->count && error == READER_OK; i++)
+        error = reader_take(&reader, &played->games[i]);
+    assert_int_equal(error, READER_ERROR_STOPPED);
+    assert_int_equal(reader.counts.games, 3);
+    reader_done(&reader);
+}
+
 static void games_without_scores_are_read(void **state)
 {
     const struct selfplay *played = *state;
@@ -302,6 +322,7 @@ int main(void)
         cmocka_unit_test(repeated_games_count_once),
         cmocka_unit_test(memory_has_a_bound),
         cmocka_unit_test(samples_are_shares_of_pairs),
+        cmocka_unit_test(report_can_stop_the_reading),
         cmocka_unit_test(games_without_scores_are_read),
     };
     return cmocka_run_group_tests(tests, set_up, tear_down);
