@@ -102,7 +102,8 @@ struct job_report {
     uint64_t *disputed; /* pairs to play again */
     size_t disputed_count;
     uint64_t prefix;
-    bool ended; /* decided, stopped or finished: no more leases */
+    bool ended;   /* decided, stopped or finished: no more leases */
+    bool blocked; /* a dispute that does not settle: no more leases either */
 };
 
 struct job_peers {

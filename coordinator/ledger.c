@@ -73,6 +73,30 @@ void ledger_discard(struct ledger *ledger)
     ledger->draft = NULL;
 }
 
+enum store_error ledger_settle(struct ledger *ledger, struct store *store, uint64_t pair, bool *again,
+                               bool *blocked)
+{
+    enum store_settlement settlement;
+    int points[2];
+    if (!tally_is_held(ledger->draft, pair))
+        return STORE_OK;
+    enum store_error error = store_dispute_settle(store, ledger->experiment.id, pair, &settlement, points);
+    if (error != STORE_OK)
+        return error;
+    *again = settlement == STORE_DISPUTE_OPEN;
+    *blocked = settlement == STORE_DISPUTE_BLOCKED;
+    if (*blocked)
+        return store_experiment_set_state(store, ledger->experiment.id, STORE_BLOCKED,
+                                          "a dispute that five runs did not settle: see table dispute");
+    if (*again)
+        return STORE_OK;
+    tally_settle(ledger->draft, pair, settlement == STORE_DISPUTE_KEPT);
+    for (unsigned leg = 0; leg < 2 && settlement == STORE_DISPUTE_REPLACED; leg++)
+        if (points[leg] >= 0 && tally_add(ledger->draft, pair, leg, (unsigned)points[leg]) < 0)
+            return STORE_ERROR_MEMORY;
+    return STORE_OK;
+}
+
 static const struct tally *current(const struct ledger *ledger)
 {
     return ledger->draft ? ledger->draft : ledger->tally;

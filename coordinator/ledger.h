@@ -1,6 +1,6 @@
 /* The writer's memory of experiments: each one's specification and tally, and the draft that a transaction
  * works on. A draft becomes the truth by ledger_keep, after COMMIT, or is thrown away by ledger_discard. No
- * socket, no database, no clock; one thread. */
+ * socket and no clock; one thread. */
 #ifndef KROO_COORDINATOR_LEDGER_H
 #define KROO_COORDINATOR_LEDGER_H
 
@@ -17,6 +17,12 @@ struct ledger {
     uint64_t draft_games_stored;
     bool draft_ended;
 };
+
+/* After games of `pair` were stored that agree or disagree with a disputed one: settles it if independent
+ * workers agree, within the transaction of `store` and into the draft. *blocked: five runs did not. *again:
+ * it must be played once more. */
+enum store_error ledger_settle(struct ledger *ledger, struct store *store, uint64_t pair, bool *again,
+                               bool *blocked);
 
 /* NULL without memory, or when the experiment's plan cannot be counted (its bounds are checked where it is
  * made). */

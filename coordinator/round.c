@@ -141,11 +141,8 @@ static enum store_error count_game(struct round *round, const struct store_game 
         ledger->draft_games_stored++;
     if (ledger->draft_ended)
         return STORE_OK;
-    if (outcome == STORE_GAME_CONFLICT) {
-        if (tally_hold(ledger->draft, game->pair) == -2)
-            return STORE_ERROR_MEMORY;
-        return report_disputed(report, game->pair) == 0 ? STORE_OK : STORE_ERROR_MEMORY;
-    }
+    if (outcome == STORE_GAME_CONFLICT && tally_hold(ledger->draft, game->pair) == -2)
+        return STORE_ERROR_MEMORY;
     if (outcome == STORE_GAME_INSERTED &&
         tally_add(ledger->draft, game->pair, game->leg, game->a_half_points) < 0)
         return STORE_ERROR_MEMORY;
@@ -153,6 +150,29 @@ static enum store_error count_game(struct round *round, const struct store_game 
         report_complete(report, game->pair, game->session) != 0)
         return STORE_ERROR_MEMORY;
     return STORE_OK;
+}
+
+/* Games that met a stored one may settle its pair's dispute, or open it. Legs of a pair lie side by side. */
+static enum store_error settle_disputes(struct round *round, const struct store_game *games,
+                                        const enum store_outcome *outcome, size_t count)
+{
+    enum store_error error = STORE_OK;
+    for (size_t i = 0; i < count && error == STORE_OK; i++) {
+        struct ledger *ledger = ledger_book_find(round->book, games[i].experiment);
+        bool last_leg = i + 1 == count || games[i + 1].pair != games[i].pair ||
+                        games[i + 1].experiment != games[i].experiment;
+        bool met = outcome[i] != STORE_GAME_INSERTED ||
+                   (i > 0 && games[i - 1].pair == games[i].pair && outcome[i - 1] != STORE_GAME_INSERTED);
+        if (!last_leg || !met || ledger->draft_ended)
+            continue;
+        struct job_report *report = report_of(round, games[i].experiment);
+        bool again = false, blocked = false;
+        error = ledger_settle(ledger, round->store, games[i].pair, &again, &blocked);
+        report->blocked = report->blocked || blocked;
+        if (error == STORE_OK && again && report_disputed(report, games[i].pair) != 0)
+            error = STORE_ERROR_MEMORY;
+    }
+    return error;
 }
 
 static size_t games_of(const struct job *jobs)
@@ -181,6 +201,8 @@ static enum store_error put_games(struct round *round, struct job *jobs)
         error = store_games_put(round->store, games, count, outcome);
     for (size_t i = 0; i < count && error == STORE_OK; i++)
         error = count_game(round, &games[i], outcome[i]);
+    if (error == STORE_OK)
+        error = settle_disputes(round, games, outcome, count);
     at = 0;
     for (struct job *job = jobs; job && error == STORE_OK; job = job->next)
         if (job->kind == JOB_RESULTS && job->results.count) {

@@ -164,7 +164,7 @@ static void restore_leases(struct server *server, struct writer_start *start)
             .count = row->pair_count,
             .attempt = row->attempt,
         };
-        enum lease_status status = lease_restore(server->leases, &lease, true, server->now_ms);
+        enum lease_status status = lease_restore(server->leases, &lease, !row->ended, server->now_ms);
         if (status != LEASE_OK)
             log_line(LOG_LEVEL_INFO, "lease-not-restored", "lease=%llu reason=\"%s\"",
                      (unsigned long long)row->id, lease_status_text(status));

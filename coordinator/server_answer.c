@@ -109,6 +109,18 @@ static void fill_spec(const struct store_experiment *row, struct message_spec *s
     snprintf(spec->engine_build, sizeof spec->engine_build, "%s", row->a.engine_build);
 }
 
+static void end_lease_row(struct server *server, uint64_t id)
+{
+    struct job *job = job_create(JOB_LEASES_END);
+    if (!job)
+        return;
+    job->leases_end.ids = malloc(sizeof *job->leases_end.ids);
+    job->leases_end.state = STORE_LEASE_RELEASED;
+    if (job->leases_end.ids)
+        job->leases_end.ids[job->leases_end.count++] = id;
+    server_submit(server, job);
+}
+
 static void answer_grant(struct server *server, struct job *job)
 {
     const struct store_lease *row = &job->grant.lease;
@@ -116,6 +128,7 @@ static void answer_grant(struct server *server, struct job *job)
     if (job->error != STORE_OK || !experiment || experiment->ended) {
         lease_release(server->leases, row->id, row->session, NULL);
         if (job->error == STORE_OK) {
+            end_lease_row(server, row->id);
             job->error = STORE_ERROR_CONNECTION;
             snprintf(job->text, sizeof job->text, "the experiment ended meanwhile: ask again");
         }
@@ -275,7 +288,10 @@ static void answer_report(struct server *server, struct job *job)
         lease_reissue(server->leases, report->experiment, report->disputed[i]);
     experiment->prefix = report->prefix;
     lease_experiment_advance(server->leases, report->experiment, report->prefix);
-    if (report->ended)
+    if (report->blocked)
+        server_event(server, "experiment-blocked", report->experiment, 0,
+                     "five runs of a pair did not settle its dispute: no more leases until somebody looks");
+    if (report->ended || report->blocked)
         server_end_experiment(server, experiment);
     if (ended && ended->leases_end.count)
         server_submit(server, ended);

@@ -404,7 +404,7 @@ static enum store_error read_start(struct writer *writer, struct writer_start *s
     *start = (struct writer_start){0};
     enum store_error error = store_experiments_running(store, &running, &count);
     if (error == STORE_OK)
-        error = store_leases_open(store, &start->leases, &start->lease_count);
+        error = store_leases_live(store, &start->leases, &start->lease_count);
     if (error == STORE_OK)
         error = store_next_ids(store, &start->next_lease, &session);
     if (error == STORE_OK)

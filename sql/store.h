@@ -11,15 +11,16 @@
 
 enum store_error {
     STORE_OK = 0,
-    STORE_ERROR_CONNECTION = -1, /* away, or died on the way: a commit's outcome is unknown; or a lock or time-out
-                                    that another try may pass. The store answers so until it is opened again */
-    STORE_ERROR_REFUSED = -2,    /* the database refused it: constraint, permission, unknown row */
-    STORE_ERROR_UNIQUE = -3,     /* the key is there already */
-    STORE_ERROR_DATA = -4,       /* what came back is not what the schema promises */
-    STORE_ERROR_SPACE = -5,      /* no space left (SQLSTATE 53xxx) */
+    STORE_ERROR_CONNECTION =
+        -1, /* away, or died on the way: a commit's outcome is unknown; or a lock or time-out
+               that another try may pass. The store answers so until it is opened again */
+    STORE_ERROR_REFUSED = -2, /* the database refused it: constraint, permission, unknown row */
+    STORE_ERROR_UNIQUE = -3,  /* the key is there already */
+    STORE_ERROR_DATA = -4,    /* what came back is not what the schema promises */
+    STORE_ERROR_SPACE = -5,   /* no space left (SQLSTATE 53xxx) */
     STORE_ERROR_MEMORY = -6,
-    STORE_ERROR_VERSION = -7,    /* schema older or newer than this program */
-    STORE_ERROR_LEADER = -8,     /* another coordinator holds the advisory lock */
+    STORE_ERROR_VERSION = -7, /* schema older or newer than this program */
+    STORE_ERROR_LEADER = -8,  /* another coordinator holds the advisory lock */
 };
 
 enum { STORE_HASH = 32, STORE_NAME = 64, STORE_TEXT = 512, STORE_RULES = 160, STORE_KEY = 41 };
@@ -29,8 +30,9 @@ enum { STORE_HASH = 32, STORE_NAME = 64, STORE_TEXT = 512, STORE_RULES = 160, ST
 
 struct store;
 
-/* Opens a connection with statement, lock and connect time-outs set, and prepares nothing yet. `role` (may be NULL)
- * becomes the session's role: kroo_coordinator, kroo_trainer or kroo_reader. `application` names the session. */
+/* Opens a connection with statement, lock and connect time-outs set, and prepares nothing yet. `role` (may be
+ * NULL) becomes the session's role: kroo_coordinator, kroo_trainer or kroo_reader. `application` names the
+ * session. */
 struct store *store_open(const char *conninfo, const char *role, const char *application, char *reason,
                          size_t reason_size);
 void store_close(struct store *store);
@@ -47,7 +49,8 @@ enum store_error store_begin(struct store *store);
 enum store_error store_commit(struct store *store);
 enum store_error store_rollback(struct store *store);
 
-/* --- experiments ------------------------------------------------------------------------------------------ */
+/* --- experiments ------------------------------------------------------------------------------------------
+ */
 enum store_kind { STORE_SELFPLAY, STORE_MATCH };
 enum store_state { STORE_RUNNING, STORE_FINISHED, STORE_STOPPED, STORE_BLOCKED };
 
@@ -95,19 +98,23 @@ struct store_counters {
     double llr;
 };
 
-/* Inserts the experiment, its players, its partition of `game` and its counters; sets experiment->id. With an idempotency
- * key that is known: sets the id of that one and *existed. Within the caller's transaction. */
-enum store_error store_experiment_create(struct store *store, struct store_experiment *experiment, bool *existed);
+/* Inserts the experiment, its players, its partition of `game` and its counters; sets experiment->id. With an
+ * idempotency key that is known: sets the id of that one and *existed. Within the caller's transaction. */
+enum store_error store_experiment_create(struct store *store, struct store_experiment *experiment,
+                                         bool *existed);
 /* All experiments in state running (or blocked), in id order; *list is malloc'ed. */
-enum store_error store_experiments_running(struct store *store, struct store_experiment **list, size_t *count);
+enum store_error store_experiments_running(struct store *store, struct store_experiment **list,
+                                           size_t *count);
 /* One experiment in whatever state; REFUSED when there is none. */
 enum store_error store_experiment_get(struct store *store, uint64_t id, struct store_experiment *out);
 /* Only a running or blocked experiment changes its state; setting the same state again is no error. */
 enum store_error store_experiment_set_state(struct store *store, uint64_t experiment, enum store_state state,
                                             const char *reason);
-enum store_error store_counters_update(struct store *store, uint64_t experiment, const struct store_counters *counters);
+enum store_error store_counters_update(struct store *store, uint64_t experiment,
+                                       const struct store_counters *counters);
 
-/* --- games -------------------------------------------------------------------------------------------------- */
+/* --- games
+ * -------------------------------------------------------------------------------------------------- */
 struct store_game {
     uint64_t experiment, pair;
     uint8_t leg;
@@ -128,29 +135,49 @@ struct store_game {
 
 enum store_outcome { STORE_GAME_INSERTED, STORE_GAME_DUPLICATE, STORE_GAME_CONFLICT };
 
-/* Stores games inside the caller's transaction: COPY straight into the table under a savepoint; on a unique violation (or a key
- * twice in the batch) through a temporary table that compares content (moves, scores, result). outcome[i] tells of games[i];
- * conflicts are recorded in `dispute` and `dispute_run`, the stored game stays. Any order of input is fine. */
+/* Stores games inside the caller's transaction: COPY straight into the table under a savepoint; on a unique
+ * violation (or a key twice in the batch) through a temporary table that compares content (moves, scores,
+ * result). outcome[i] tells of games[i]; conflicts are recorded in `dispute` and `dispute_run`, the stored
+ * game stays. Any order of input is fine. */
 enum store_error store_games_put(struct store *store, const struct store_game *games, size_t count,
                                  enum store_outcome *outcome);
 
-/* Every stored game's standing in key order, for rebuilding a tally: calls `row` with pair, leg, half points. */
+/* Every stored game's standing in key order, for rebuilding a tally: calls `row` with pair, leg, half points.
+ */
 typedef void store_standing(void *context, uint64_t pair, unsigned leg, unsigned a_half_points);
-enum store_error store_standings(struct store *store, uint64_t experiment, store_standing *row, void *context);
+enum store_error store_standings(struct store *store, uint64_t experiment, store_standing *row,
+                                 void *context);
 /* Open disputes of an experiment: pairs whose prefix waits. */
-enum store_error store_disputed_pairs(struct store *store, uint64_t experiment, uint64_t **pairs, size_t *count);
+enum store_error store_disputed_pairs(struct store *store, uint64_t experiment, uint64_t **pairs,
+                                      size_t *count);
 
-/* --- leases, sessions, events --------------------------------------------------------------------------------- */
+/* Settles a disputed pair when independent workers agree (DESIGN section 7), within the caller's transaction.
+ * REPLACED: points[leg] are the stored games' half points now, -1 for a leg that is not there. */
+enum store_settlement {
+    STORE_DISPUTE_KEPT,
+    STORE_DISPUTE_REPLACED,
+    STORE_DISPUTE_OPEN,
+    STORE_DISPUTE_BLOCKED
+};
+enum store_error store_dispute_settle(struct store *store, uint64_t experiment, uint64_t pair,
+                                      enum store_settlement *settlement, int points[2]);
+
+/* --- leases, sessions, events
+ * --------------------------------------------------------------------------------- */
 enum store_lease_state { STORE_LEASE_OPEN, STORE_LEASE_DONE, STORE_LEASE_EXPIRED, STORE_LEASE_RELEASED };
 struct store_lease {
     uint64_t id; /* given by the caller: see store_next_ids */
     uint64_t experiment, first_pair;
     uint32_t pair_count, attempt;
     uint64_t session;
+    bool ended; /* read back for its attempt number only */
 };
 enum store_error store_lease_insert(struct store *store, const struct store_lease *leases, size_t count);
-enum store_error store_lease_end(struct store *store, const uint64_t *ids, size_t count, enum store_lease_state state);
-enum store_error store_leases_open(struct store *store, struct store_lease **list, size_t *count);
+enum store_error store_lease_end(struct store *store, const uint64_t *ids, size_t count,
+                                 enum store_lease_state state);
+/* For a restart: the open leases of running experiments, and the ended ones that reach beyond the prefix,
+ * whose attempt numbers the next ones go on from. In id order. */
+enum store_error store_leases_live(struct store *store, struct store_lease **list, size_t *count);
 /* First lease and session number not used yet. */
 enum store_error store_next_ids(struct store *store, uint64_t *lease, uint64_t *session);
 
@@ -163,9 +190,11 @@ struct store_session {
 enum store_error store_session_insert(struct store *store, const struct store_session *session);
 enum store_error store_session_end(struct store *store, uint64_t session);
 /* One row of the event log; experiment or session 0 = none. */
-enum store_error store_event(struct store *store, const char *kind, uint64_t experiment, uint64_t session, const char *text);
+enum store_error store_event(struct store *store, const char *kind, uint64_t experiment, uint64_t session,
+                             const char *text);
 
-/* --- verdicts, weights, artifacts, keys --------------------------------------------------------------------------- */
+/* --- verdicts, weights, artifacts, keys
+ * --------------------------------------------------------------------------- */
 struct store_verdict {
     uint64_t experiment;
     char verdict[16]; /* accepted, rejected, undecided, aborted */
@@ -177,11 +206,12 @@ struct store_verdict {
     char by[STORE_NAME]; /* who aborted; "" otherwise */
     char reason[STORE_TEXT];
 };
-/* Compare-and-set: inserts the row and ends the experiment. A verdict that is there already stays: *written false. */
+/* Compare-and-set: inserts the row and ends the experiment and its open leases. A verdict that is there
+ * already stays: *written false. */
 enum store_error store_verdict_write(struct store *store, const struct store_verdict *verdict, bool *written);
 
-/* Stores an artifact and, for kind `weights`, its row in `weights` (rules, weights kind, parent and training run may be
- * absent: NULL, 0). Storing it again changes nothing. */
+/* Stores an artifact and, for kind `weights`, its row in `weights` (rules, weights kind, parent and training
+ * run may be absent: NULL, 0). Storing it again changes nothing. */
 struct store_weights {
     uint8_t sha256[STORE_HASH];
     char rules[STORE_RULES];
@@ -191,17 +221,21 @@ struct store_weights {
     uint8_t parent[STORE_HASH];
     uint64_t training_run; /* 0 = none */
 };
-enum store_error store_weights_put(struct store *store, const struct store_weights *weights, const void *content, size_t size);
+enum store_error store_weights_put(struct store *store, const struct store_weights *weights,
+                                   const void *content, size_t size);
 /* Content of an artifact; `*content` is malloc'ed. REFUSED when unknown. */
-enum store_error store_artifact_get(struct store *store, const uint8_t sha256[STORE_HASH], void **content, size_t *size);
-/* Finds weights by number, hash prefix (8 hex letters or more), name, or `champion`/`champion:LINE`: REFUSED with a
- * reason when unknown or ambiguous. */
-enum store_error store_weights_find(struct store *store, const char *text, struct store_weights *out, uint64_t *number);
-/* Promotes: a row in `promotion`; the epoch of the announcement is its number. With an experiment: refused unless its verdict is
- * `accepted` and the weights are its player a. */
-enum store_error store_promote(struct store *store, const char *line, const uint8_t sha256[STORE_HASH], uint64_t experiment,
-                               const char *by, const char *reason, uint64_t *epoch);
-enum store_error store_champion(struct store *store, const char *line, uint8_t sha256[STORE_HASH], uint64_t *epoch);
+enum store_error store_artifact_get(struct store *store, const uint8_t sha256[STORE_HASH], void **content,
+                                    size_t *size);
+/* Finds weights by number, hash prefix (8 hex letters or more), name, or `champion`/`champion:LINE`: REFUSED
+ * with a reason when unknown or ambiguous. */
+enum store_error store_weights_find(struct store *store, const char *text, struct store_weights *out,
+                                    uint64_t *number);
+/* Promotes: a row in `promotion`; the epoch of the announcement is its number. With an experiment: refused
+ * unless its verdict is `accepted` and the weights are its player a. */
+enum store_error store_promote(struct store *store, const char *line, const uint8_t sha256[STORE_HASH],
+                               uint64_t experiment, const char *by, const char *reason, uint64_t *epoch);
+enum store_error store_champion(struct store *store, const char *line, uint8_t sha256[STORE_HASH],
+                                uint64_t *epoch);
 
 struct store_peer {
     char public_key[STORE_KEY];
@@ -213,7 +247,8 @@ enum store_error store_peers(struct store *store, struct store_peer **list, size
 enum store_error store_peer_allow(struct store *store, const struct store_peer *peer, const char *by);
 enum store_error store_peer_revoke(struct store *store, const char *public_key, const char *by);
 
-/* --- the trainer's read ---------------------------------------------------------------------------------------------- */
+/* --- the trainer's read
+ * ---------------------------------------------------------------------------------------------- */
 struct store_range {
     uint64_t experiment, first_pair, pair_count;
 };
@@ -230,22 +265,26 @@ struct store_training_game {
 /* Streams counted, unclaimed, undisputed games of the ranges in (experiment, pair, leg) order by binary COPY.
  * A callback's non-zero return ends the stream and is returned. Memory is bounded by one row. */
 typedef int store_training_row(void *context, const struct store_training_game *game);
-int store_training_games(struct store *store, const struct store_range *ranges, size_t count, store_training_row *row, void *context);
+int store_training_games(struct store *store, const struct store_range *ranges, size_t count,
+                         store_training_row *row, void *context);
 
-/* --- plain queries for people ------------------------------------------------------------------------------------------ */
+/* --- plain queries for people
+ * ------------------------------------------------------------------------------------------ */
 struct store_table {
     size_t rows, columns;
-    char **names; /* columns */
-    char **cells; /* rows * columns, NULL for SQL null */
+    char **names;  /* columns */
+    char **cells;  /* rows * columns, NULL for SQL null */
     bool *numeric; /* columns: right-aligned, a number in JSON */
 };
 /* Runs one statement with text parameters ($1...); NULL parameters are SQL null. */
-enum store_error store_query(struct store *store, const char *sql, const char *const *parameters, size_t count, struct store_table *out);
+enum store_error store_query(struct store *store, const char *sql, const char *const *parameters,
+                             size_t count, struct store_table *out);
 void store_table_done(struct store_table *table);
 /* Cell text, "" for null; asserts the bounds. */
 const char *store_cell(const struct store_table *table, size_t row, size_t column);
 /* The same rows streamed one at a time (single-row mode), for exports of any size. */
 typedef int store_row(void *context, const struct store_table *one_row);
-int store_stream(struct store *store, const char *sql, const char *const *parameters, size_t count, store_row *row, void *context);
+int store_stream(struct store *store, const char *sql, const char *const *parameters, size_t count,
+                 store_row *row, void *context);
 
 #endif

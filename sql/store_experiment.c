@@ -392,7 +392,9 @@ enum store_error store_verdict_write(struct store *store, const struct store_ver
         "$21, "
         "$22, $23, $24, e.sprt_model, e.elo0, e.elo1, e.alpha, e.beta, e.batch from experiment e where e.id "
         "= $1 "
-        "on conflict (experiment_id) do nothing returning experiment_id, verdict, reason) "
+        "on conflict (experiment_id) do nothing returning experiment_id, verdict, reason), "
+        "freed as (update lease l set state = 'released', ended_at = now() from written w "
+        "where l.experiment_id = w.experiment_id and l.state = 'open') "
         "update experiment e set state = case w.verdict when 'aborted' then 'stopped' else 'finished' end, "
         "state_reason = w.reason, ended_at = coalesce(e.ended_at, now()) from written w where e.id = "
         "w.experiment_id",

@@ -140,18 +140,22 @@ static bool read_lease(const PGresult *result, int row, struct store_lease *out)
     out->pair_count = (uint32_t)store_cell_u64(result, row, 3, &bad);
     out->attempt = (uint32_t)store_cell_u64(result, row, 4, &bad);
     out->session = store_cell_u64(result, row, 5, &bad);
+    out->ended = store_cell_bool(result, row, 6, &bad);
     return !bad;
 }
 
-enum store_error store_leases_open(struct store *store, struct store_lease **list, size_t *count)
+enum store_error store_leases_live(struct store *store, struct store_lease **list, size_t *count)
 {
     *list = NULL;
     *count = 0;
     PGresult *result;
     enum store_error error =
         store_run(store,
-                  "select id, experiment_id, first_pair, pair_count, attempt, session_id "
-                  "from lease where state = 'open' order by id",
+                  "select l.id, l.experiment_id, l.first_pair, l.pair_count, l.attempt, l.session_id, "
+                  "l.state <> 'open' from lease l join experiment e on e.id = l.experiment_id "
+                  "join experiment_counter c on c.experiment_id = e.id "
+                  "where e.state in ('running', 'blocked') "
+                  "and (l.state = 'open' or l.first_pair + l.pair_count > c.prefix_pairs) order by l.id",
                   NULL, false, &result);
     if (error != STORE_OK)
         return error;

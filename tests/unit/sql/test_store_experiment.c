@@ -341,12 +341,13 @@ static void sessions_and_leases(void **state)
     assert_string_equal(fixture_cell(store, "select state from lease where id = 1"), "done");
     struct store_lease *open;
     size_t count;
-    assert_ok(store, store_leases_open(store, &open, &count));
-    assert_int_equal(count, 2);
-    assert_true(open[0].id == 2 && open[0].experiment == id && open[0].first_pair == 10 &&
-                open[0].session == 1);
-    assert_int_equal(open[0].pair_count, 5);
-    assert_int_equal(open[1].attempt, 2);
+    assert_ok(store, store_leases_live(store, &open, &count));
+    assert_int_equal(count, 3);
+    assert_true(open[0].id == 1 && open[0].ended && !open[1].ended && !open[2].ended);
+    assert_true(open[1].id == 2 && open[1].experiment == id && open[1].first_pair == 10 &&
+                open[1].session == 1);
+    assert_int_equal(open[1].pair_count, 5);
+    assert_int_equal(open[2].attempt, 2);
     free(open);
 
     assert_ok(store, store_session_end(store, 1));

@@ -1,0 +1,271 @@
+/* One transaction of the writer against a real PostgreSQL: ledgers follow the database, disputes are settled
+ * as DESIGN section 7 says, and a round that fails has had no effect. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "coordinator/round.h"
+#include "tests/unit/sql/fixture.h"
+
+enum { PAIRS = 20 };
+
+struct bench {
+    struct store *store;
+    struct ledger_book book;
+    struct round round;
+    uint64_t experiment;
+    struct fixture_games games; /* what everybody should have played */
+};
+
+static int set_up(void **state)
+{
+    struct bench *bench = calloc(1, sizeof *bench);
+    struct store_experiment experiment;
+    char text[STORE_TEXT];
+    bench->store = fixture_open(NULL);
+    experiment = fixture_experiment(bench->store);
+    experiment.planned_pairs = PAIRS;
+    bench->experiment = fixture_create(bench->store, &experiment);
+    bench->round = (struct round){.store = bench->store, .book = &bench->book, .window = 64};
+    assert_ok(bench->store, round_load(&bench->round, &experiment, text));
+    for (uint64_t id = 1; id <= 6; id++) {
+        struct store_session session = {
+            .id = id, .peer = "local", .engine_build = "kroo-engine 1 test", .slots = 1};
+        snprintf(session.name, sizeof session.name, "worker-%d", (int)id);
+        assert_ok(bench->store, store_session_insert(bench->store, &session));
+    }
+    bench->games = fixture_games(bench->experiment, 0, PAIRS);
+    *state = bench;
+    return 0;
+}
+
+static int tear_down(void **state)
+{
+    struct bench *bench = *state;
+    fixture_games_done(&bench->games);
+    ledger_book_done(&bench->book);
+    store_close(bench->store);
+    free(bench);
+    return 0;
+}
+
+static struct ledger *ledger_of(const struct bench *bench)
+{
+    return ledger_book_find(&bench->book, bench->experiment);
+}
+
+/* What a round said of the experiment; the caller destroys it. */
+static struct job *deliver(struct bench *bench, size_t first_pair, size_t pairs, uint64_t session,
+                           uint32_t attempt, bool altered, enum store_outcome expected)
+{
+    struct job *job = job_create(JOB_RESULTS);
+    size_t count = 2 * pairs;
+    job->results.games = malloc(count * sizeof(struct store_game));
+    job->results.outcome = calloc(count, sizeof(enum store_outcome));
+    job->results.count = count;
+    memcpy(job->results.games, bench->games.games + 2 * first_pair, count * sizeof(struct store_game));
+    for (size_t i = 0; i < count; i++) {
+        job->results.games[i].session = session;
+        job->results.games[i].attempt = attempt;
+        if (altered) { /* the same game with other scores: a sick machine's search */
+            uint8_t *scores = malloc(job->results.games[i].scores_size);
+            memcpy(scores, job->results.games[i].scores, job->results.games[i].scores_size);
+            scores[3] ^= (uint8_t)session;
+            job->results.games[i].scores = scores;
+        }
+    }
+    assert_ok(bench->store, round_commit(&bench->round, job));
+    for (size_t i = 0; i < count; i++) {
+        assert_int_equal(job->results.outcome[i], expected);
+        if (altered)
+            free((void *)(uintptr_t)job->results.games[i].scores);
+    }
+    job_destroy(job);
+    struct job *report = bench->round.reports;
+    bench->round.reports = NULL;
+    assert_non_null(report);
+    assert_null(report->next);
+    return report;
+}
+
+static const char *stored_by(const struct bench *bench, uint64_t pair)
+{
+    char sql[256];
+    snprintf(sql, sizeof sql,
+             "select string_agg(session_id::text, ',' order by leg) from game where experiment_id = %llu and "
+             "pair_no = %llu",
+             (unsigned long long)bench->experiment, (unsigned long long)pair);
+    return fixture_cell(bench->store, sql);
+}
+
+static void counts_in_pair_order_and_reports_what_is_complete(void **state)
+{
+    struct bench *bench = *state;
+    struct job *report = deliver(bench, 1, 3, 1, 1, false, STORE_GAME_INSERTED);
+    assert_int_equal(report->report.prefix, 0);
+    assert_int_equal(report->report.complete_count, 3);
+    assert_false(report->report.ended);
+    job_destroy(report);
+    report = deliver(bench, 0, 1, 2, 1, false, STORE_GAME_INSERTED);
+    assert_int_equal(report->report.prefix, 4);
+    job_destroy(report);
+    report = deliver(bench, 0, 4, 3, 2, false, STORE_GAME_DUPLICATE);
+    assert_int_equal(report->report.prefix, 4);
+    assert_int_equal(report->report.complete_count, 8); /* told again, by each leg */
+    job_destroy(report);
+    assert_int_equal(ledger_counters(ledger_of(bench)).games_stored, 8);
+    report = deliver(bench, 4, PAIRS - 4, 1, 1, false, STORE_GAME_INSERTED);
+    assert_true(report->report.ended);
+    job_destroy(report);
+    assert_string_equal(
+        fixture_cell_of(
+            bench->store,
+            "select concat_ws(' ', verdict, counted_pairs) from verdict where experiment_id = %" PRIu64,
+            bench->experiment),
+        "undecided 20");
+    assert_string_equal(fixture_cell_of(bench->store,
+                                        "select count(*) from verify_counters(%" PRIu64
+                                        ") where recorded is distinct from recomputed",
+                                        bench->experiment),
+                        "0");
+}
+
+static void a_restart_reads_the_same_ledger(void **state)
+{
+    struct bench *bench = *state;
+    job_destroy(deliver(bench, 0, 5, 1, 1, false, STORE_GAME_INSERTED));
+    job_destroy(deliver(bench, 7, 2, 1, 1, false, STORE_GAME_INSERTED));
+    job_destroy(deliver(bench, 8, 1, 2, 2, true, STORE_GAME_CONFLICT));
+    struct ledger_book fresh = {0};
+    struct round round = {.store = bench->store, .book = &fresh, .window = 64};
+    struct store_experiment experiment;
+    char text[STORE_TEXT];
+    assert_ok(bench->store, store_experiment_get(bench->store, bench->experiment, &experiment));
+    assert_ok(bench->store, round_load(&round, &experiment, text));
+    assert_true(tally_equal(fresh.ledgers[0]->tally, ledger_of(bench)->tally));
+    assert_int_equal(fresh.ledgers[0]->games_stored, ledger_of(bench)->games_stored);
+    ledger_book_done(&fresh);
+}
+
+static void a_conflict_holds_the_prefix_until_two_workers_agree(void **state)
+{
+    struct bench *bench = *state;
+    job_destroy(deliver(bench, 0, 2, 1, 1, false, STORE_GAME_INSERTED));
+    job_destroy(deliver(bench, 3, 2, 1, 1, false, STORE_GAME_INSERTED)); /* 2 is missing: the prefix is 2 */
+    struct job *report = deliver(bench, 3, 1, 2, 2, true, STORE_GAME_CONFLICT);
+    assert_int_equal(report->report.disputed_count, 1);
+    assert_int_equal(report->report.disputed[0], 3);
+    job_destroy(report);
+    report = deliver(bench, 2, 1, 1, 1, false, STORE_GAME_INSERTED);
+    assert_int_equal(report->report.prefix, 3); /* and no further */
+    job_destroy(report);
+    report =
+        deliver(bench, 3, 1, 1, 3, false, STORE_GAME_DUPLICATE); /* the same worker again proves nothing */
+    assert_int_equal(report->report.disputed_count, 1);
+    assert_int_equal(report->report.prefix, 3);
+    job_destroy(report);
+    report = deliver(bench, 3, 1, 3, 4, false, STORE_GAME_DUPLICATE); /* an independent one does */
+    assert_int_equal(report->report.disputed_count, 0);
+    assert_int_equal(report->report.prefix, 5);
+    job_destroy(report);
+    assert_string_equal(stored_by(bench, 3), "1,1");
+    assert_string_equal(
+        fixture_cell_of(bench->store,
+                        "select state || ', ' || settlement from dispute where experiment_id = %" PRIu64,
+                        bench->experiment),
+        "settled, kept: two independent workers agree");
+    assert_string_equal(fixture_cell_of(bench->store,
+                                        "select count(*) from verify_counters(%" PRIu64
+                                        ") where recorded is distinct from recomputed",
+                                        bench->experiment),
+                        "0");
+}
+
+/* First come must not mean first served. */
+static void the_first_content_loses_when_it_stands_alone(void **state)
+{
+    struct bench *bench = *state;
+    job_destroy(deliver(bench, 5, 1, 4, 1, true, STORE_GAME_INSERTED)); /* the sick machine is the fastest */
+    job_destroy(deliver(bench, 0, 5, 1, 1, false, STORE_GAME_INSERTED));
+    struct ledger *ledger = ledger_of(bench);
+    assert_int_equal(tally_prefix(ledger->tally), 6);
+    job_destroy(deliver(bench, 7, 1, 4, 1, true, STORE_GAME_INSERTED));
+    job_destroy(deliver(bench, 7, 1, 2, 2, false, STORE_GAME_CONFLICT));
+    assert_string_equal(stored_by(bench, 7), "4,4");
+    job_destroy(deliver(bench, 7, 1, 3, 3, false, STORE_GAME_CONFLICT));
+    assert_string_equal(stored_by(bench, 7), "2,2");
+    struct job *report = deliver(bench, 6, 1, 1, 1, false, STORE_GAME_INSERTED);
+    assert_int_equal(report->report.prefix, 8);
+    job_destroy(report);
+    assert_string_equal(fixture_cell_of(bench->store,
+                                        "select count(*) from verify_counters(%" PRIu64
+                                        ") where recorded is distinct from recomputed",
+                                        bench->experiment),
+                        "0");
+}
+
+static void five_runs_without_agreement_block_the_experiment(void **state)
+{
+    struct bench *bench = *state;
+    job_destroy(deliver(bench, 1, 1, 1, 1, false, STORE_GAME_INSERTED));
+    for (uint64_t session = 2; session <= 5; session++) {
+        struct job *report = deliver(bench, 1, 1, session, (uint32_t)session, true, STORE_GAME_CONFLICT);
+        assert_int_equal(report->report.blocked, session == 5);
+        job_destroy(report);
+    }
+    assert_string_equal(
+        fixture_cell_of(bench->store, "select state from experiment where id = %" PRIu64, bench->experiment),
+        "blocked");
+}
+
+static void a_refused_job_takes_nothing_with_it(void **state)
+{
+    struct bench *bench = *state;
+    struct job *job = job_create(JOB_GRANT);
+    job->grant.lease = (struct store_lease){.id = 900 + bench->experiment,
+                                            .experiment = bench->experiment,
+                                            .first_pair = 0,
+                                            .pair_count = 1,
+                                            .attempt = 1,
+                                            .session = 424242}; /* nobody */
+    struct tally *before = tally_clone(ledger_of(bench)->tally);
+    assert_int_equal(round_commit(&bench->round, job), STORE_ERROR_REFUSED);
+    assert_true(tally_equal(before, ledger_of(bench)->tally));
+    assert_true(strlen(job->text) > 0);
+    tally_destroy(before);
+    job_destroy(job);
+    job_destroy(deliver(bench, 0, 1, 1, 1, false, STORE_GAME_INSERTED)); /* the connection goes on */
+}
+
+static void a_dead_server_is_no_answer(void **state)
+{
+    struct bench *bench = *state;
+    job_destroy(deliver(bench, 0, 2, 1, 1, false, STORE_GAME_INSERTED));
+    assert_int_equal(database_kill(), 0);
+    struct job *job = job_create(JOB_RESULTS);
+    job->results.games = malloc(sizeof(struct store_game));
+    job->results.outcome = calloc(1, sizeof(enum store_outcome));
+    job->results.count = 1;
+    job->results.games[0] = bench->games.games[4];
+    assert_int_equal(round_commit(&bench->round, job), STORE_ERROR_CONNECTION);
+    assert_int_equal(ledger_counters(ledger_of(bench)).games_stored, 4);
+    job_destroy(job);
+    assert_int_equal(database_start(), 0);
+}
+
+int main(int argc, char **argv)
+{
+    (void)argc;
+    database_main(argv);
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup_teardown(counts_in_pair_order_and_reports_what_is_complete, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(a_restart_reads_the_same_ledger, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(a_conflict_holds_the_prefix_until_two_workers_agree, set_up,
+                                        tear_down),
+        cmocka_unit_test_setup_teardown(the_first_content_loses_when_it_stands_alone, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(five_runs_without_agreement_block_the_experiment, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(a_refused_job_takes_nothing_with_it, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(a_dead_server_is_no_answer, set_up, tear_down),
+    };
+    return cmocka_run_group_tests(tests, fixture_migrate, NULL);
+}
