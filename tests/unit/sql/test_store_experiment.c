@@ -325,12 +325,13 @@ static void sessions_and_leases(void **state)
     assert_int_equal(store_session_insert(store, &one), STORE_ERROR_UNIQUE);
     assert_string_equal(fixture_cell(store, "select name from session where id = 1"), "sp??t?");
 
-    struct store_lease leases[3] = {{1, id, 0, 10, 1, 1}, {2, id, 10, 5, 1, 1}, {7, id, 0, 10, 2, 1}};
+    struct store_lease leases[3] = {
+        {1, id, 0, 10, 1, 1, false}, {2, id, 10, 5, 1, 1, false}, {7, id, 0, 10, 2, 1, false}};
     assert_ok(store, store_lease_insert(store, leases, 3));
     assert_ok(store, store_lease_insert(store, leases, 3));
-    struct store_lease other = {2, id, 11, 5, 1, 1};
+    struct store_lease other = {2, id, 11, 5, 1, 1, false};
     assert_int_equal(store_lease_insert(store, &other, 1), STORE_ERROR_UNIQUE);
-    struct store_lease orphan = {8, id, 11, 5, 1, 99};
+    struct store_lease orphan = {8, id, 11, 5, 1, 99, false};
     assert_int_equal(store_lease_insert(store, &orphan, 1), STORE_ERROR_REFUSED);
     assert_ok(store, store_next_ids(store, &lease, &session));
     assert_true(lease == 8 && session == 2);
