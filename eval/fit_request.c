@@ -57,7 +57,7 @@ static const struct argp_option options[] = {
     {"with-decided", KEY_DECIDED, NULL, 0, "Keep positions whose search proved the outcome", 0},
     {"with-repeats", KEY_REPEATS, NULL, 0, "Keep games whose moves were read before", 0},
     {"min-positions", KEY_MIN_POSITIONS, "N", 0, "Refuse to train on fewer positions (2000)", 0},
-    {"memory-mib", KEY_MEMORY, "N", 0, "Memory for positions, 40 bytes each (1024)", 0},
+    {"memory-mib", KEY_MEMORY, "N", 0, "Memory for positions, 48 bytes each (1024)", 0},
     {NULL, 0, NULL, 0, "Fit:", 2},
     {"parent", KEY_PARENT, "WEIGHTS", 0,
      "Weights to beat: number, hash, name, `champion` or `starting` (the champion, else player a of the "

@@ -16,7 +16,8 @@ struct row {
 };
 
 enum {
-    ROWS_PEAK_BYTES = 40, /* a row, and beside it either the sort's copy or its merged entry */
+    ROWS_PEAK_BYTES =
+        48, /* a row with the slack of growth, and beside it the sort's copy or its merged entry */
 };
 
 struct rows {
