@@ -1,5 +1,5 @@
-/* Migrations: numbered files compiled in, each applied in a transaction and recorded with its sha256; a changed
- * or unknown one is refused (DESIGN section 8). */
+/* Migrations: numbered files compiled in, each applied in a transaction and recorded with its sha256; a
+ * changed or unknown one is refused (DESIGN section 8). */
 #ifndef KROO_SQL_MIGRATE_H
 #define KROO_SQL_MIGRATE_H
 
@@ -15,8 +15,8 @@ struct migration {
 /* From the generated sql/migrations_data.c; ends with number 0. */
 extern const struct migration migrations[];
 
-/* Applies what is missing, under an advisory lock, as a role that may create roles and schemas. `report` (may be NULL) is called for
- * each applied file. Returns how many were applied, or -1 with the reason. */
+/* Applies what is missing, under an advisory lock, as a role that may create roles and schemas. `report` (may
+ * be NULL) is called for each applied file. Returns how many were applied, or -1 with the reason. */
 int migrate_run(const char *conninfo, void (*report)(const char *name), char *reason, size_t reason_size);
 
 #endif

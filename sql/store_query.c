@@ -1,5 +1,5 @@
 /* Plain queries for people. */
-#include "sql/store_connection.h"
+#include "sql/store_copy.h"
 
 #include <assert.h>
 #include <stdlib.h>
@@ -101,8 +101,7 @@ const char *store_cell(const struct store_table *table, size_t row, size_t colum
     return cell != NULL ? cell : "";
 }
 
-/* --- row by row
- * -------------------------------------------------------------------------------------------------- */
+/* --- row by row ---------------------------------------------------------------------------------------- */
 
 /* Lends the row's texts to the callback; they belong to the result. */
 static int lend_row(struct store_table *table, const PGresult *result, store_row *row, void *context)
@@ -114,22 +113,6 @@ static int lend_row(struct store_table *table, const PGresult *result, store_row
     for (size_t column = 0; column < table->columns; column++)
         table->cells[column] = NULL;
     return answer;
-}
-
-static enum store_error cancel_stream(struct store *store)
-{
-    char reason[256];
-    PGcancel *cancel = PQgetCancel(store->connection);
-    if (cancel != NULL)
-        (void)PQcancel(cancel, reason, sizeof reason);
-    PQfreeCancel(cancel);
-    for (;;) {
-        PGresult *result;
-        enum store_error error = store_next(store, &result);
-        if (error != STORE_OK || result == NULL)
-            return error;
-        PQclear(result);
-    }
 }
 
 static int stream_rows(struct store *store, store_row *row, void *context)
@@ -155,7 +138,7 @@ static int stream_rows(struct store *store, store_row *row, void *context)
         PQclear(result);
     }
     store_table_done(&table);
-    if (answer != STORE_OK && !store->dead && cancel_stream(store) != STORE_OK)
+    if (answer != STORE_OK && !store->dead && store_cancel(store) != STORE_OK)
         answer = STORE_ERROR_CONNECTION;
     return answer;
 }

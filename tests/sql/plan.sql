@@ -2,9 +2,10 @@
 \ir fixture.psql
 select t_experiment('selfplay', false, 100000), t_experiment('match', true, 100000) \g /dev/null
 -- 60,000 and 10,000 games cut out of one long random line.
-create table tests.line (letters text);
+create table tests.line (letters bytea);
 alter table tests.line alter column letters set storage external; -- so that a piece is read without the rest
-insert into tests.line select string_agg(chr((case when n % 2 = 0 then 65 else 97 end) + floor(random() * 6)::int), '' order by n)
+insert into tests.line
+select string_agg(chr((case when n % 2 = 0 then 65 else 97 end) + floor(random() * 6)::int), '' order by n)::bytea
 from generate_series(0, 199999) n;
 insert into game (experiment_id, pair_no, leg, attempt, lease_id, session_id, moves, plies, scores, result, reason, south,
     north, a_half_points, claimed, nodes, time_ms)
@@ -12,7 +13,7 @@ select e, n / 2, n % 2, 1, 1, 1, moves, length(moves), decode(repeat('0123', len
     case when south then 'south' else 'north' end, 'majority', case when south then 27 else 9 end,
     case when south then 11 else 25 end, case when south = (n % 2 = 0) then 2 else 0 end, false, 100000, 200
 from (select e, n, n % 3 > 0 as south,
-        substr(letters, 2 * floor(random() * 99000)::int + 1, 60 + floor(random() * 80)::int) as moves
+        convert_from(substr(letters, 2 * floor(random() * 99000)::int + 1, 60 + floor(random() * 80)::int), 'UTF8') as moves
     from tests.line, lateral (select 1 as e, n from generate_series(0, 59999) n union all select 2, n from generate_series(0, 9999) n) g) x;
 update experiment_counter c set games_stored = r.games_stored, prefix_pairs = r.prefix_pairs, ll = r.ll, ld = r.ld,
     dd = r.dd, wl = r.wl, dw = r.dw, ww = r.ww, wins = r.wins, draws = r.draws, losses = r.losses

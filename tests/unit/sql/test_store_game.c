@@ -302,7 +302,7 @@ static void bad_games_are_refused(void **state)
     bad.leg = 2;
     refuse_game(bad, "game_");
     bad = good;
-    bad.north = 30;
+    bad.south = 39;
     refuse_game(bad, "game_seeds");
     bad = good;
     bad.south = 24;

@@ -170,8 +170,7 @@ static void rows_one_by_one(void **state)
     assert_int_equal(store_stream(store, "select generate_series(1, $1::int)", thousand, 1, add_row, &sum),
                      STORE_OK);
     assert_true(sum == 500500);
-    assert_int_equal(
-        store_stream(store, "select n from generate_series(1, $1::int) n", many, 1, add_row, &sum), 7);
+    assert_int_equal(store_stream(store, "select generate_series(1, $1::int)", many, 1, add_row, &sum), 7);
     assert_string_equal(fixture_cell(store, "select 4"), "4");
     sum = 0;
     assert_int_equal(
@@ -216,7 +215,7 @@ static void the_server_dies_in_a_stream(void **state)
     assert_int_equal(database_start(), 0);
     store = fixture_open("kroo_coordinator");
     rows = 0;
-    assert_int_equal(store_stream(store, "select repeat('x', 1000) from generate_series(1, 1000000)", NULL, 0,
+    assert_int_equal(store_stream(store, "select repeat('x', generate_series(1, 1000000) % 1000)", NULL, 0,
                                   count_rows, &rows),
                      STORE_ERROR_CONNECTION);
     assert_true(rows < 1000000);
