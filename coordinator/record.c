@@ -44,6 +44,10 @@ static const char moment_sql[] =
     " (select count(*) from kroo.lease l where l.experiment_id = e.id and l.state = 'open') as open_leases,"
     " (select count(distinct l.session_id) from kroo.lease l"
     "  where l.experiment_id = e.id and l.state = 'open') as active_sessions,"
+    " (select count(*) from kroo.session s where s.slots > 0 and s.ended_at is null"
+    "  and s.engine_build = pa.engine_build) as able_workers,"
+    " (select count(*) from kroo.session s where s.slots > 0 and s.ended_at is null"
+    "  and s.engine_build <> pa.engine_build) as other_workers,"
     " (select count(*) from kroo.dispute d where d.experiment_id = e.id and d.state = 'open') as "
     "open_disputes "
     "from kroo.experiment e"
@@ -139,6 +143,8 @@ static enum store_error read_moment(const struct store_table *row, struct record
     out->open_leases = number(row, "", "open_leases");
     out->active_sessions = number(row, "", "active_sessions");
     out->open_disputes = number(row, "", "open_disputes");
+    out->able_workers = number(row, "", "able_workers");
+    out->other_workers = number(row, "", "other_workers");
     return STORE_OK;
 }
 
@@ -158,6 +164,24 @@ enum store_error record_load(struct store *store, uint64_t id, struct record *ou
     error = row.rows == 1 ? read_moment(&row, out) : STORE_ERROR_DATA;
     store_table_done(&row);
     return error;
+}
+
+bool record_is_idle(const struct record *record, char why[SPECIFICATION_REASON_MAX])
+{
+    if (record->state != STORE_RUNNING || record->open_leases > 0)
+        return false;
+    if (record->able_workers > 0)
+        snprintf(why, SPECIFICATION_REASON_MAX,
+                 "nobody plays it at this moment: other experiments may go first, `kroo status` tells");
+    else if (record->other_workers > 0)
+        snprintf(
+            why, SPECIFICATION_REASON_MAX,
+            "nobody can play it: it needs workers with %s, and the %llu connected have another engine build",
+            record->experiment.a.engine_build, (unsigned long long)record->other_workers);
+    else
+        snprintf(why, SPECIFICATION_REASON_MAX,
+                 "nobody plays it: no worker is connected; `kroo up` starts some, `kroo workers` lists them");
+    return true;
 }
 
 const struct store_counters *record_counters(const struct record *record)

@@ -22,11 +22,15 @@ struct record {
     struct store_verdict verdict;
     char verdict_at[RECORD_TIME];
     uint64_t open_leases, active_sessions, open_disputes;
+    uint64_t able_workers;  /* sessions that are open with the engine build that must play */
+    uint64_t other_workers; /* open with another */
 };
 
 /* REFUSED when there is no such experiment. */
 enum store_error record_load(struct store *store, uint64_t id, struct record *out);
 
+/* Why nobody plays a running experiment at this moment, with what to do; false when somebody does. */
+bool record_is_idle(const struct record *record, char why[SPECIFICATION_REASON_MAX]);
 /* The counters that count: those of the verdict once there is one. */
 const struct store_counters *record_counters(const struct record *record);
 /* The six counts in their order. */

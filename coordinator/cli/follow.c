@@ -12,7 +12,7 @@
 #include "coordinator/record.h"
 #include "proto/progress.h"
 
-enum { LOOK_MS = 250, PATIENCE_MS = 60000, RECONNECT_MS = 1000 };
+enum { LOOK_MS = 250, PATIENCE_MS = 60000, RECONNECT_MS = 1000, IDLE_MS = 5000 };
 
 static volatile sig_atomic_t interrupted;
 
@@ -37,6 +37,8 @@ struct follow {
     struct progress progress;
     bool started;
     uint64_t shown_games;
+    int64_t idle_since_ms; /* 0: somebody plays */
+    bool idle_told;
 };
 
 /* Once more to the database; the reason why not is kept. */
@@ -114,6 +116,22 @@ static void show_json(struct follow *follow)
     table_json_print(line);
 }
 
+/* Says once why it does not go on, so that nobody waits for what cannot come. */
+static void warn_idle(struct follow *follow)
+{
+    char why[SPECIFICATION_REASON_MAX];
+    int64_t now = progress_now_ms();
+    if (!record_is_idle(&follow->record, why)) {
+        follow->idle_since_ms = 0;
+        follow->idle_told = false;
+    } else if (follow->idle_since_ms == 0) {
+        follow->idle_since_ms = now;
+    } else if (!follow->idle_told && now - follow->idle_since_ms > IDLE_MS) {
+        args_warn("experiment %llu: %s", (unsigned long long)follow->experiment, why);
+        follow->idle_told = true;
+    }
+}
+
 static void show(struct follow *follow)
 {
     const struct record *record = &follow->record;
@@ -169,6 +187,7 @@ int follow_experiment(const struct settings *settings, uint64_t experiment, bool
     int status;
     while ((status = look(&follow)) == COMMAND_DONE && !interrupted) {
         show(&follow);
+        warn_idle(&follow);
         if (follow.record.state != STORE_RUNNING)
             break;
         pause_ms(LOOK_MS);

@@ -7,7 +7,6 @@
 #include "coordinator/cli/connect.h"
 #include "coordinator/cli/table.h"
 #include "coordinator/record.h"
-#include "engine/build.h"
 #include "proto/artifact.h"
 
 /* What is worked out from a record for showing it. */
@@ -46,13 +45,8 @@ static void collect_warnings(struct show *show)
                  (unsigned long long)record->open_disputes);
         add_warning(show, text);
     }
-    if (record->state == STORE_RUNNING && record->open_leases == 0)
-        add_warning(show, "nobody plays it at this moment: `kroo workers` lists who is there");
-    if (record->state == STORE_RUNNING && strcmp(record->experiment.a.engine_build, engine_build()) != 0) {
-        snprintf(text, sizeof text, "only workers with %s may play it; this program has %s",
-                 record->experiment.a.engine_build, engine_build());
+    if (record_is_idle(record, text))
         add_warning(show, text);
-    }
 }
 
 static void work_out(struct show *show)

@@ -120,6 +120,9 @@ fails "a number that is none" 2 'no experiment number' k show twelve
 is "the worker is listed" "$(k workers --json | json '.[0].slots')" 1
 is "the coordinator tells its state" "$(k status --json | json '.database')" up
 is "the log tells of the abort" "$(k events "$long" --json | json '[.[] | select(.text | test("enough seen"))] | length > 0')" true
+ok "workers can be sent home" "$kroo" up --dir "$dir" --workers 0
+idle=$(k selfplay --pairs 1 2>/dev/null)
+fails "then an experiment says that nobody plays it" 0 'no worker is connected' k show "$idle"
 kill -9 "$(pid_of coordinator)"
 fails "a coordinator that is gone" 3 'no coordinator answers' k status
 ok "the database still answers" k ls
