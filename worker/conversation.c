@@ -536,11 +536,15 @@ static void hear_answer(struct worker *worker, enum ask_kind kind, const struct 
 /* Answers that came after their deadline, and still mean something. */
 static void hear_late(struct worker *worker, const struct message *message, int64_t now)
 {
-    if (message->kind == MESSAGE_LEASE_GRANT && worker->session.state == SESSION_READY)
+    bool unread =
+        message->kind == MESSAGE_REFUSED && message->request == 0; /* it could not read our number */
+    if (unread && worker->asks[ASK_HELLO].out && message->refused.code == MESSAGE_REFUSAL_MALFORMED)
+        hear_refused(worker, ASK_HELLO, &message->refused, now);
+    else if (message->kind == MESSAGE_LEASE_GRANT && worker->session.state == SESSION_READY)
         workload_adopt(worker, &message->lease_grant, now);
     else if (message->kind == MESSAGE_RESULTS_ACK)
         hear_results_ack(worker, &message->results_ack);
-    else if (message->kind == MESSAGE_REFUSED && message->request == 0)
+    else if (unread)
         log_line(LOG_LEVEL_WARNING, "refused", "message=unknown why=\"%s\"", message->refused.text);
     else
         log_line(LOG_LEVEL_DEBUG, "late-answer", "answer=%s", message_kind_name(message->kind));

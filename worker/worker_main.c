@@ -185,12 +185,13 @@ static void set_log_level(const char *text)
     die(STATUS_USAGE, "the log level is one of debug, info, warning, error");
 }
 
+static const char name_letters[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789._-";
+
 /* Letters that a name may not have become `-`. */
 static void sanitize(char *name)
 {
-    static const char allowed[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789._-";
     for (char *at = name; *at != '\0'; at++)
-        if (strchr(allowed, *at) == NULL)
+        if (strchr(name_letters, *at) == NULL)
             *at = '-';
 }
 
@@ -287,6 +288,9 @@ static void take_settings(struct arguments *arguments, const struct settings *se
     const char *chosen = settings_get(settings, "state", NULL);
     default_name(chosen, name);
     worker->name = settings_get(settings, "name", name);
+    if (worker->name[0] == '\0' || strlen(worker->name) >= MESSAGE_NAME_MAX ||
+        worker->name[strspn(worker->name, name_letters)] != '\0')
+        die(STATUS_USAGE, "the name is not 1 to 63 of the letters A-Z a-z 0-9 . _ -");
     snprintf(state, sizeof state, "var/worker-%s", worker->name);
     worker->state = chosen != NULL ? chosen : state;
     long cores = sysconf(_SC_NPROCESSORS_ONLN);

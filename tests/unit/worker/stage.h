@@ -31,6 +31,7 @@ struct stage {
     struct message_lease_grant grant; /* given to the next LEASE_REQUEST when pair_count > 0 */
     bool mute_results, mute_hello, stranger;
     enum message_refusal refuse_hello, refuse_results, refuse_artifacts; /* 0 = no */
+    bool malformed_expected; /* answer what cannot be read as the coordinator does, with request 0 */
     bool refuse_big_batches; /* MALFORMED for every batch with pair `bad_pair` */
     uint64_t bad_pair;
     enum message_game_verdict bad_verdict; /* for both games of `bad_pair`; 0 = accepted */
@@ -314,6 +315,10 @@ static inline void stage_turn(struct stage *stage)
     enum socket_error error;
     while ((error = router_receive(stage->router, &stage->peer, &question, reason, sizeof reason)) !=
            SOCKET_ERROR_AGAIN) {
+        if (error == SOCKET_ERROR_MALFORMED && stage->malformed_expected) {
+            stage_refuse(stage, 0, MESSAGE_REFUSAL_MALFORMED);
+            continue;
+        }
         if (error != SOCKET_OK)
             fail_msg("the worker's message is not good: %s", reason);
         stage_answer(stage, &question);

@@ -137,6 +137,18 @@ static void a_refused_version_ends_the_worker(void **state)
     assert_int_equal(stage.counts[MESSAGE_HELLO], 1);
 }
 
+/* Seen with a name that the coordinator would not read: it cannot know the request's number, and the worker
+ * asked for ever. */
+static void an_unreadable_hello_ends_the_worker(void **state)
+{
+    (void)state;
+    stage.options.name = "not a name";
+    stage_start(&stage);
+    stage.malformed_expected = true;
+    assert_int_equal(stage_end(&stage), WORKER_BARRED);
+    assert_int_equal(stage.counts[MESSAGE_HELLO], 0);
+}
+
 static void a_refused_role_ends_the_worker(void **state)
 {
     (void)state;
@@ -389,6 +401,7 @@ int main(void)
         TEST(unacknowledged_results_survive_in_the_spool),
         TEST(one_worker_a_state_folder),
         TEST(a_refused_version_ends_the_worker),
+        TEST(an_unreadable_hello_ends_the_worker),
         TEST(a_refused_role_ends_the_worker),
         TEST(an_unavailable_coordinator_is_asked_again),
         TEST(without_connection_it_gives_up_when_told_so),
