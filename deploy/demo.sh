@@ -3,7 +3,7 @@
 # fit, a match of the new weights against the old under SPRT, the promotion, the push to the workers, the
 # export, and a report. `make demo` runs it. Everything started here is stopped at the end, Ctrl-C included.
 #
-#   KROO_DEMO_PAIRS=N       pairs of self-play (default 1600)
+#   KROO_DEMO_PAIRS=N       pairs of self-play (default 3000)
 #   KROO_DEMO_NODES=N       nodes a move (default 500)
 #   KROO_DIR=D              folder of the private cluster (default var)
 #   KROO_DEMO_WORKERS=N     workers (default: one per core)
@@ -11,7 +11,7 @@ set -eu
 root=$(cd "$(dirname "$0")/.." && pwd)
 cd "$root"
 PATH=$root/build:$PATH
-pairs=${KROO_DEMO_PAIRS:-1600}
+pairs=${KROO_DEMO_PAIRS:-3000}
 nodes=${KROO_DEMO_NODES:-500}
 dir=${KROO_DIR:-var}
 workers=${KROO_DEMO_WORKERS:-$(nproc)}
@@ -60,7 +60,7 @@ kroo-train fit --games "$selfplay" --parent starting --seed "$seed" --json >"$an
 new=$(value .sha256 "$answers/fit")
 
 say "3. match: new against starting weights, SPRT"
-match=$(kroo match "$new" starting --sprt --elo0 0 --elo1 50 --max-pairs 4000 --nodes "$nodes" \
+match=$(kroo match "$new" starting --sprt --elo0 0 --elo1 10 --max-pairs 4000 --nodes "$nodes" \
     --seed "$seed" --note demo)
 kroo watch "$match" >/dev/null
 kroo show "$match" --json >"$answers/match"
@@ -80,29 +80,33 @@ else
 fi
 
 games=$((2 * pairs))
+rounded='def r($d): if . == null then "-" else (. * pow(10; $d) | round) / pow(10; $d) end;'
 cat <<EOF
 
 ================================ Kroo: one turn of learning ================================
 
 self-play        experiment $selfplay: $games games in $((played_ms / 1000)).$((played_ms % 1000 / 100)) s, $((games * 1000 / played_ms)) games per second on $workers workers
-fit              $(value '"\(.positions) positions of \(.games) games"' "$answers/fit")
-validation loss  $(value '"\(.loss_before) before, \(.loss_after) after (difference's standard error \(.loss_se))"' "$answers/fit")
-match            experiment $match, new against starting weights
 EOF
-value '"pentanomial      \(.pentanomial | join(", "))   (pairs: \(.order))
-Elo              \(.elo) with 95 % interval [\(.elo_lo), \(.elo_hi)]; biased after an SPRT
-LLR              \(.llr) of [\(.lower), \(.upper)], \(.sprt.model) model, bounds [\(.sprt.elo0), \(.sprt.elo1)]
-verdict          \(.verdict.verdict) after \(.verdict.counted_pairs) pairs"' "$answers/match"
+value "$rounded"'"fit              \(.positions + .validation_positions) positions of \(.games) games, \(.seconds_reading + .seconds_fitting | r(1)) s
+validation loss  \(.loss_before | r(5)) before, \(.loss_after | r(5)) after: \(.loss_difference | r(5)) with standard error \(.loss_se | r(5)), by game"' "$answers/fit"
+value "$rounded"'"match            experiment \(.experiment): the new weights against the starting weights
+pairs            \(.counts | join(", "))  (\(.count_order))
+pentanomial      \(.pentanomial | join(", "))  (\(.pentanomial_order))
+Elo              \(.estimate.elo | r(1)), 95 % interval from \(.estimate.elo_lo | r(1)) to \(.estimate.elo_hi | r(1)) (plain estimate: biased after a sequential test)
+LLR              \(.sprt.llr | r(3)) in [\(.sprt.lower | r(3)), \(.sprt.upper | r(3))], \(.sprt.model) model, elo0 \(.sprt.elo0), elo1 \(.sprt.elo1)
+verdict          \(.verdict.verdict) after \(.verdict.pairs) pairs"' "$answers/match"
 cat <<EOF
-weights          $new
-exported to      ${exported:-nowhere}
+weights          sha256 $new
+exported         ${exported:-not: only an accepted match promotes}
 
-First move of the players after the opening, and how South scores with it:
+Which first move scores how (South moves first; random openings of self-play):
 EOF
-query -c "select first_move, games, south_score from first_move_score where experiment_id = $selfplay order by games desc, first_move limit 6"
+query -c "select first_move, games, south_wins, draws, north_wins, south_score from first_move_score where experiment_id = $selfplay order by first_move"
 echo "How games end:"
-query -c "select reason, games, share from endings_by_reason where experiment_id = $selfplay order by games desc"
+query -c "select reason, games, share, mean_plies from endings_by_reason where experiment_id = $selfplay order by games desc"
 echo "How long they are, in plies:"
-query -c "select * from game_length where experiment_id = $selfplay"
-echo "Checked: $(kroo verify "$selfplay" && kroo verify "$match")"
+query -c "select games, shortest, tenth, median, mean, ninetieth, longest from game_length where experiment_id = $selfplay"
+echo "Every stored game replayed, every counter recomputed:"
+kroo verify "$selfplay" 2>/dev/null
+kroo verify "$match" 2>/dev/null
 echo "Took $(($(date +%s) - started_s)) s. \`kroo up\` starts the same cluster for daily use."

@@ -15,7 +15,7 @@
 #include "engine/play.h"
 #include "proto/artifact.h"
 
-enum { DEFAULT_NODES = 1000, DEFAULT_OPENING_PLIES = 8, DEFAULT_NOISE_PPM = 50000 };
+enum { DEFAULT_NODES = 1000, DEFAULT_OPENING_PLIES = 8, DEFAULT_NOISE_PPM = 20000 };
 
 /* Per-game variance of the score near equality in oware (STATISTICS: 0.17 to 0.21). */
 #define EXPECTED_GAME_VARIANCE 0.19

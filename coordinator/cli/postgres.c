@@ -94,15 +94,39 @@ static int make_folder(const struct postgres *postgres, const char *path, mode_t
     return 0;
 }
 
+/* Files without the folder's link are of a folder that was deleted and made again: another checkout's games
+ * must not turn up in this one. They are kept beside. */
+static int set_aside(const struct postgres *postgres, const char *link)
+{
+    char aside[DAEMON_PATH + 16];
+    struct stat status;
+    if (!postgres->uid || lstat(link, &status) == 0 || access(postgres->home, F_OK) != 0)
+        return 0;
+    if (!postgres_down(postgres))
+        return args_refuse("the PostgreSQL of an earlier %s does not stop", link), -1;
+    for (int i = 1; i < 10000; i++) {
+        snprintf(aside, sizeof aside, "%s.%d", postgres->home, i);
+        if (access(aside, F_OK) == 0)
+            continue;
+        if (rename(postgres->home, aside) != 0)
+            return args_refuse("%s: %s", postgres->home, strerror(errno)), -1;
+        args_warn("the database of an earlier folder at this path was set aside: %s", aside);
+        return 0;
+    }
+    return args_refuse("too many databases set aside: remove some of %s.*", postgres->home), -1;
+}
+
 static int make_folders(const struct postgres *postgres, const char *dir)
 {
     char link[DAEMON_PATH + 16];
+    snprintf(link, sizeof link, "%s/postgres", dir);
+    if (set_aside(postgres, link) != 0)
+        return -1;
     if (postgres->uid && mkdir("/var/lib/kroo", 0755) != 0 && errno != EEXIST)
         return args_refuse("folder /var/lib/kroo: %s", strerror(errno)), -1;
     if (make_folder(postgres, postgres->home, 0700) != 0 ||
         make_folder(postgres, postgres->socket, 0700) != 0)
         return -1;
-    snprintf(link, sizeof link, "%s/postgres", dir);
     if (postgres->uid && symlink(postgres->home, link) != 0 && errno != EEXIST)
         return args_refuse("link %s: %s", link, strerror(errno)), -1;
     return 0;

@@ -9,6 +9,8 @@
 #include "engine/play.h"
 #include "engine/search.h"
 
+enum { DEFAULT_MAX_PAIRS = 100000 };
+
 enum {
     OPTION_WEIGHTS = 0x3000,
     OPTION_NOISE,
@@ -43,7 +45,7 @@ static void hand_on(struct launch *launch, struct argp_state *state)
 static const struct argp_option selfplay_options[] = {
     {"weights", OPTION_WEIGHTS, "W", 0,
      "Who plays: number, hash prefix, name, champion, starting (default: the champion, else starting)", 1},
-    {"noise", OPTION_NOISE, "PERCENT", 0, "Share of moves played at random after the opening (default 5)", 4},
+    {"noise", OPTION_NOISE, "PERCENT", 0, "Share of moves played at random after the opening (default 2)", 4},
     {"no-scores", OPTION_SCORES, NULL, 0, "Do not store the search score of each ply", 4},
     {0},
 };
@@ -108,7 +110,8 @@ static const struct argp_option match_options[] = {
     {"alpha", OPTION_ALPHA, "P", 0, "Chance of accepting at elo0 (default 0.05)", 2},
     {"beta", OPTION_BETA, "P", 0, "Chance of rejecting at elo1 (default 0.05)", 2},
     {"batch", OPTION_BATCH, "N", 0, "Pairs between two looks at the LLR (default 8)", 2},
-    {"max-pairs", OPTION_MAX_PAIRS, "N", 0, "The most pairs of an SPRT; then it ends undecided", 2},
+    {"max-pairs", OPTION_MAX_PAIRS, "N", 0,
+     "The most pairs of an SPRT, then it ends undecided (default 100000)", 2},
     {"nodes-a", OPTION_NODES_A, "N", 0, "A's own limits, in place of the common ones", 3},
     {"nodes-b", OPTION_NODES_B, "N", 0, "B's own limits", 3},
     {"depth-a", OPTION_DEPTH_A, "D", 0, "likewise", 3},
@@ -195,8 +198,10 @@ static error_t match_end(struct argp_state *state, struct launch *launch)
 {
     if (state->arg_num < 2)
         argp_error(state, "a match needs two players: kroo match A B");
-    if (!launch->has_pairs && launch->create.has_sprt)
-        argp_error(state, "an SPRT needs an end: give --max-pairs N");
+    if (!launch->has_pairs && launch->create.has_sprt) {
+        launch->create.pairs = DEFAULT_MAX_PAIRS;
+        launch->has_pairs = true;
+    }
     if (!launch->has_pairs)
         argp_error(state, "how long? give --pairs N, or --sprt with --max-pairs N");
     return 0;

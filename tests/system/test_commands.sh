@@ -40,7 +40,7 @@ fails "elo0 > elo1" 1 'elo0 must be below elo1' k match starting starting --node
 fails "absurd bounds" 1 '1000' k match starting starting --nodes-b 50 --sprt --elo1 1001 --max-pairs 99
 fails "impossible error rates" 1 'alpha' k match starting starting --nodes-b 50 --sprt --alpha 0.6 --beta 0.6 --max-pairs 99
 fails "another model" 2 'normalized or logistic' k match starting starting --nodes-b 50 --sprt --model bayes --max-pairs 99
-fails "a test without an end" 2 'max-pairs' k match starting starting --nodes-b 50 --sprt
+is "a test without an end gets one" "$(k match starting starting --nodes-b 50 --sprt --dry-run --json 2>/dev/null | json .pairs)" 100000
 is "nothing of that was made" "$(sql 'select count(*) from experiment')" 0
 
 # --- self-play ---
