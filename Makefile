@@ -213,9 +213,9 @@ clean:
 
 FORMATTED = $(shell git ls-files '*.c' '*.h')
 format:
-	clang-format -i $(FORMATTED)
+	@clang-format -i $(FORMATTED)
 format-check:
-	clang-format --dry-run -Werror $(FORMATTED)
+	@clang-format --dry-run -Werror $(FORMATTED)
 
 install: all
 	install -d $(DESTDIR)$(PREFIX)/bin

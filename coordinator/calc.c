@@ -26,8 +26,7 @@ __attribute__((format(printf, 2, 3))) static void complain(struct request *reque
     va_end(arguments);
 }
 
-/* --- reading
- * ------------------------------------------------------------------------------------------------ */
+/* --- reading --- */
 
 static double read_number(struct request *request, const char *key, const double *fallback)
 {
@@ -113,8 +112,7 @@ static bool read_test(struct request *request, struct sprt_test *test)
     return !request->error[0];
 }
 
-/* --- answering
- * ------------------------------------------------------------------------------------------------ */
+/* --- answering --- */
 
 static void put(json_t *answer, const char *key, double value)
 {

@@ -147,8 +147,7 @@ static int64_t tick(struct lease_book *book, int64_t now_ms)
     return book->now_ms;
 }
 
-/* --- pairs -------------------------------------------------------------------------------------------------
- */
+/* --- pairs --- */
 
 static struct experiment *experiment_find(const struct lease_book *book, uint64_t id)
 {
@@ -240,8 +239,7 @@ static uint64_t available(const struct experiment *e)
     return e->closed ? 0 : e->lost + (experiment_end(e) - e->cursor) - e->touched;
 }
 
-/* --- sessions and records
- * ------------------------------------------------------------------------------------- */
+/* --- sessions and records --- */
 
 static struct session *session_find(const struct lease_book *book, uint64_t id)
 {
@@ -423,8 +421,7 @@ static bool record_progress(struct lease_book *book, uint32_t slot)
     return --record->lease.left == 0;
 }
 
-/* --- experiments
- * ------------------------------------------------------------------------------------------------ */
+/* --- experiments --- */
 
 enum lease_status lease_experiment_add(struct lease_book *book, uint64_t experiment, uint64_t planned,
                                        uint64_t window, uint64_t prefix)
@@ -510,8 +507,7 @@ uint64_t lease_experiment_available(const struct lease_book *book, uint64_t expe
     return e ? available(e) : 0;
 }
 
-/* --- after a restart
- * --------------------------------------------------------------------------------------------- */
+/* --- after a restart --- */
 
 enum lease_status lease_restore(struct lease_book *book, const struct lease *row, bool open, int64_t now_ms)
 {
@@ -564,8 +560,7 @@ enum lease_status lease_restore(struct lease_book *book, const struct lease *row
     return open && left == 0 ? LEASE_STALE : LEASE_OK;
 }
 
-/* --- granting
- * ------------------------------------------------------------------------------------------------------ */
+/* --- granting --- */
 
 /* Pairs for about target_ms, at most twice what the session had last, and near the end at most half of an
  * equal share, so that nobody is left alone with the last large range. */
@@ -654,8 +649,7 @@ enum lease_status lease_grant(struct lease_book *book, uint64_t experiment, uint
     return LEASE_OK;
 }
 
-/* --- the life of a lease
- * --------------------------------------------------------------------------------------------- */
+/* --- the life of a lease --- */
 
 enum lease_status lease_progress(struct lease_book *book, uint64_t lease, uint64_t session, uint64_t progress,
                                  int64_t now_ms)
@@ -787,9 +781,7 @@ enum lease_status lease_session_rename(struct lease_book *book, uint64_t from, u
     return LEASE_OK;
 }
 
-/* --- looking
- * ------------------------------------------------------------------------------------------------------------
- */
+/* --- looking --- */
 
 bool lease_find(const struct lease_book *book, uint64_t lease, struct lease *found)
 {

@@ -82,8 +82,7 @@ double profile_score(const double *p, unsigned bins, double score)
     return profile_from_end(p, bins, top, u, log(u), log(u / (1 - u)));
 }
 
-/* --- normalized: the fixed point
- * ---------------------------------------------------------------------------- */
+/* --- normalized: the fixed point --- */
 
 static void moments(const double *p, unsigned bins, double *mean, double *variance)
 {

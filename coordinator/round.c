@@ -7,8 +7,7 @@
 #include "engine/weights.h"
 #include "proto/artifact.h"
 
-/* --- reading an experiment into a ledger ------------------------------------------------------------------
- */
+/* --- reading an experiment into a ledger --- */
 
 struct loading {
     struct ledger *ledger;
@@ -69,8 +68,7 @@ enum store_error round_load(struct round *round, const struct store_experiment *
     return error;
 }
 
-/* --- reports
- * ------------------------------------------------------------------------------------------------ */
+/* --- reports --- */
 
 static struct job_report *report_of(struct round *round, uint64_t experiment)
 {
@@ -127,8 +125,7 @@ static int report_disputed(struct job_report *report, uint64_t pair)
     return 0;
 }
 
-/* --- games
- * ---------------------------------------------------------------------------------------------------- */
+/* --- games --- */
 
 static enum store_error count_game(struct round *round, const struct store_game *game,
                                    enum store_outcome outcome)
@@ -234,8 +231,7 @@ static enum store_error put_counters(struct round *round)
     return error;
 }
 
-/* --- the rest of a round
- * ------------------------------------------------------------------------------------------ */
+/* --- the rest of a round --- */
 
 static enum store_error put_row(struct round *round, struct job *job)
 {
@@ -303,8 +299,7 @@ enum store_error round_commit(struct round *round, struct job *jobs)
     return error;
 }
 
-/* --- single jobs
- * ----------------------------------------------------------------------------------------------------- */
+/* --- single jobs --- */
 
 /* The built-in starting weights exist for every rule set: they enter the database when an experiment first
  * plays with them. */

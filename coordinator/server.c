@@ -11,8 +11,7 @@
 #include "proto/log.h"
 #include "proto/progress.h"
 
-/* --- small things -----------------------------------------------------------------------------------------
- */
+/* --- small things --- */
 
 void server_reply(struct server *server, const struct socket_peer *peer, struct message *message)
 {
@@ -74,8 +73,7 @@ void server_event(struct server *server, const char *kind, uint64_t experiment, 
     server_submit(server, job);
 }
 
-/* --- experiments
- * ---------------------------------------------------------------------------------------------- */
+/* --- experiments --- */
 
 struct server_experiment *server_find_experiment(const struct server *server, uint64_t id)
 {
@@ -149,8 +147,7 @@ void server_end_experiment(struct server *server, struct server_experiment *expe
              (unsigned long long)experiment->row.id, (unsigned long long)experiment->prefix);
 }
 
-/* --- start
- * ------------------------------------------------------------------------------------------------------ */
+/* --- start --- */
 
 static void restore_leases(struct server *server, struct writer_start *start)
 {
@@ -254,8 +251,7 @@ static void close_server(struct server *server)
         free(server->artifacts[i].content);
 }
 
-/* --- messages
- * ------------------------------------------------------------------------------------------------------ */
+/* --- messages --- */
 
 static void serve_session(struct server *server, struct session *session, struct message *message)
 {
@@ -333,8 +329,7 @@ static void receive_some(struct server *server)
     }
 }
 
-/* --- the clock
- * -------------------------------------------------------------------------------------------------------- */
+/* --- the clock --- */
 
 static void end_leases(struct server *server, const struct lease *leases, size_t count,
                        enum store_lease_state state)
@@ -415,9 +410,7 @@ void server_release(struct server *server, struct session *session, const struct
     }
 }
 
-/* --- the loop
- * ----------------------------------------------------------------------------------------------------------
- */
+/* --- the loop --- */
 
 static void take_answers(struct server *server)
 {

@@ -24,8 +24,7 @@ static void refuse_job(struct server *server, const struct job *job)
                       job->text);
 }
 
-/* --- results
- * ---------------------------------------------------------------------------------------------------- */
+/* --- results --- */
 
 static void list_conflicts(const struct job_results *results, struct message_results_ack *ack)
 {
@@ -81,8 +80,7 @@ static void answer_results(struct server *server, struct job *job)
     server_reply(server, &job->peer, &message);
 }
 
-/* --- leases and sessions
- * ------------------------------------------------------------------------------------------ */
+/* --- leases and sessions --- */
 
 static void copy_spec_player(const struct store_player *from, struct message_player *to)
 {
@@ -170,9 +168,7 @@ static void answer_session(struct server *server, struct job *job)
     server_welcome(server, session, job->request);
 }
 
-/* --- control
- * ---------------------------------------------------------------------------------------------------------
- */
+/* --- control --- */
 
 static void control_done(struct server *server, const struct job *job, uint64_t experiment, bool existed,
                          const char *text)
@@ -225,8 +221,7 @@ static void answer_promote(struct server *server, struct job *job)
     control_done(server, job, job->promote.experiment, false, "promoted");
 }
 
-/* --- what enters memory
- * ------------------------------------------------------------------------------------------------ */
+/* --- what enters memory --- */
 
 static void answer_artifact(struct server *server, struct job *job)
 {

@@ -136,8 +136,7 @@ void server_promote(struct server *server, struct session *session, const struct
     server_submit(server, job);
 }
 
-/* --- status
- * --------------------------------------------------------------------------------------------------- */
+/* --- status --- */
 
 struct session_listing {
     struct server *server;

@@ -9,8 +9,7 @@
 /* Numbers of sessions stay exact in JSON. */
 #define SESSION_ID_MASK ((UINT64_C(1) << 53) - 1)
 
-/* --- HELLO
- * --------------------------------------------------------------------------------------------------- */
+/* --- HELLO --- */
 
 static bool versions_meet(const struct message_hello *hello)
 {
@@ -114,8 +113,7 @@ void server_hello(struct server *server, const struct socket_peer *peer, const s
         server_welcome(server, session, message->request);
 }
 
-/* --- leases
- * ---------------------------------------------------------------------------------------------------- */
+/* --- leases --- */
 
 static void nothing(struct server *server, const struct session *session, uint64_t request, uint32_t retry_ms,
                     const char *because)
@@ -216,8 +214,7 @@ void server_progress(struct server *server, struct session *session, const struc
     server_reply(server, &session->peer, &ack);
 }
 
-/* --- results
- * ----------------------------------------------------------------------------------------------------- */
+/* --- results --- */
 
 static void refuse_game(struct server *server, struct job_results *results, const struct message_game *game,
                         const char *reason)
@@ -336,8 +333,7 @@ void server_results(struct server *server, struct session *session, struct messa
     server_submit(server, job);
 }
 
-/* --- artifacts
- * ------------------------------------------------------------------------------------------------------ */
+/* --- artifacts --- */
 
 struct server_artifact *server_find_artifact(struct server *server, const uint8_t sha256[STORE_HASH])
 {

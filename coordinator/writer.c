@@ -28,8 +28,7 @@ struct writer {
     struct writer_counters counters;
 };
 
-/* --- being up or down -------------------------------------------------------------------------------------
- */
+/* --- being up or down --- */
 
 static void note_up(struct writer *writer)
 {
@@ -64,8 +63,7 @@ bool writer_is_up(struct writer *writer, char *reason, size_t reason_size)
     return up;
 }
 
-/* --- connecting
- * --------------------------------------------------------------------------------------------- */
+/* --- connecting --- */
 
 /* 0: leading; 1: try again, `reason` says why; -1: never, `reason` says why. */
 static int try_lead(struct writer *writer, char *reason, size_t reason_size)
@@ -183,8 +181,7 @@ static bool recover(struct writer *writer, const char *why)
     return true;
 }
 
-/* --- answers
- * -------------------------------------------------------------------------------------------------- */
+/* --- answers --- */
 
 static void answer(struct writer *writer, struct job *job)
 {
@@ -219,8 +216,7 @@ static void count_round(struct writer *writer, const struct job *jobs)
     pthread_mutex_unlock(&writer->mutex);
 }
 
-/* --- rounds
- * --------------------------------------------------------------------------------------------------- */
+/* --- rounds --- */
 
 static bool retryable(enum store_error error)
 {
@@ -373,8 +369,7 @@ static void *run(void *context)
     return NULL;
 }
 
-/* --- start and end
- * ---------------------------------------------------------------------------------------------- */
+/* --- start and end --- */
 
 static int start_experiment(const struct ledger *ledger, struct writer_experiment *out)
 {

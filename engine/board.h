@@ -114,8 +114,7 @@ BOARD_INLINE uint64_t board_flags_bytes(uint64_t flags)
     return (flags << 1) - (flags >> 7);
 }
 
-/* --- legal moves -------------------------------------------------------------------------------------------
- */
+/* --- legal moves --- */
 
 BOARD_INLINE uint64_t board_seeded_flags(uint64_t row)
 {
@@ -134,8 +133,7 @@ BOARD_INLINE unsigned board_legal_site(struct board board)
     return board_flags_mask(board_legal_flags_must(board));
 }
 
-/* --- moves
- * ---------------------------------------------------------------------------------------------------- */
+/* --- moves --- */
 
 /* The houses of `other` (already sown) that a move captures: the unbroken run of twos and threes that ends at
  * the last seed, as flags. No byte exceeds 48, so the subtractions never borrow across bytes. */
@@ -215,8 +213,7 @@ BOARD_INLINE bool board_is_slam(struct board board, int house)
     return chain != 0 && (other & board_flags_bytes(chain)) == (other & BOARD_ROW);
 }
 
-/* --- any rule set ------------------------------------------------------------------------------------------
- */
+/* --- any rule set --- */
 
 /* False when no move can leave the opponent without a seed: a house of three or more is not captured, since a
  * captured house received a seed. */
@@ -255,8 +252,7 @@ BOARD_INLINE bool board_is_site(const struct rules *rules)
     return rules->slam == RULES_SLAM_CAPTURES_NOTHING && rules->feeding == RULES_FEEDING_MUST;
 }
 
-/* --- endings
- * ---------------------------------------------------------------------------------------------------- */
+/* --- endings --- */
 
 enum board_ending { BOARD_GOES_ON, BOARD_MAJORITY, BOARD_EVEN, BOARD_NO_MOVE };
 
@@ -293,8 +289,7 @@ BOARD_INLINE int board_unfed(struct board board)
     return other == 0 && own >= 2 ? -1 : 0;
 }
 
-/* --- to and from positions
- * ----------------------------------------------------------------------------------- */
+/* --- to and from positions --- */
 
 /* The position's seeds must not exceed 48 (position_parse checks; an assertion here). */
 struct board board_from_position(const struct position *position);

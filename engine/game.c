@@ -32,8 +32,7 @@ struct game {
     struct slot *slots;    /* 2 * capacity, a power of two */
 };
 
-/* --- the path since the last capture
- * ------------------------------------------------------------------------- */
+/* --- the path since the last capture --- */
 
 /* Slot of this board with this side to move: the one that holds it, or the free one where it belongs. At most
  * half of the slots are in use, so the probe ends. */
@@ -98,8 +97,7 @@ static int game_reserve(struct game *game, size_t capacity)
     return 0;
 }
 
-/* --- endings
- * --------------------------------------------------------------------------------------------------- */
+/* --- endings --- */
 
 static enum game_result result_by_margin(int south_margin)
 {
@@ -148,8 +146,7 @@ static void game_test_end(struct game *game)
         game_end(game, GAME_REASON_QUIET_LIMIT, rules->stop_leftovers);
 }
 
-/* --- life and moves
- * ------------------------------------------------------------------------------------------- */
+/* --- life and moves --- */
 
 struct game *game_create(const struct rules *rules, const struct position *start)
 {
@@ -229,8 +226,7 @@ enum game_error game_play_text(struct game *game, const char *moves, size_t leng
     return error;
 }
 
-/* --- what a game shows
- * ------------------------------------------------------------------------------------------ */
+/* --- what a game shows --- */
 
 unsigned game_legal(const struct game *game)
 {
@@ -282,8 +278,7 @@ const char *game_moves(const struct game *game)
     return game->moves;
 }
 
-/* --- words
- * ------------------------------------------------------------------------------------------------------- */
+/* --- words --- */
 
 static const char *const result_texts[] = {
     [GAME_UNFINISHED] = "unfinished",

@@ -22,7 +22,8 @@ static inline uint64_t mix(uint64_t a, uint64_t b)
     return mix_finish(mix_finish(a) + UINT64_C(0x9e3779b97f4a7c15) * (b + 1));
 }
 
-/* A number in [0, bound), bound > 0, from 64 mixed bits (high multiply; bias below 2^-32 for bound < 2^32). */
+/* A number in [0, bound), bound > 0, from 64 mixed bits (high multiply; bias below 2^-32 for bound < 2^32).
+ */
 static inline uint32_t mix_below(uint64_t bits, uint32_t bound)
 {
     return (uint32_t)(((bits >> 32) * bound) >> 32);

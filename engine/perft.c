@@ -5,8 +5,7 @@
 #include "engine/board.h"
 #include "engine/sowing.h"
 
-/* --- bulk counting
- * ------------------------------------------------------------------------------------------------ */
+/* --- bulk counting --- */
 
 /* Legal moves as flags. */
 BOARD_INLINE uint64_t legal_flags(struct board board, enum rules_slam slam, enum rules_feeding feeding)
@@ -150,8 +149,7 @@ uint64_t perft_nodes(const struct rules *rules, const struct position *position,
     return walks[rules->slam][rules->feeding](board, depth);
 }
 
-/* --- a move at a time
- * ------------------------------------------------------------------------------------------- */
+/* --- a move at a time --- */
 
 struct walk {
     const struct rules *rules;

@@ -7,8 +7,7 @@
 
 enum { OPENING_DRAWS = 1000 };
 
-/* --- openings and noise
- * -------------------------------------------------------------------------------------- */
+/* --- openings and noise --- */
 
 /* One of the legal houses of an unfinished game, absolute, each with equal chance. */
 static int random_house(const struct game *game, uint64_t bits)
@@ -70,8 +69,7 @@ bool play_is_noise(const struct play_setup *setup, uint64_t pair, unsigned leg, 
     return mix_below(noise_bits(setup, pair, leg, ply), PLAY_NOISE_UNIT) < setup->noise_ppm;
 }
 
-/* --- seats
- * ---------------------------------------------------------------------------------------------------- */
+/* --- seats --- */
 
 /* One for each player, a and b: nobody profits from what the other has searched. */
 struct play_seats {
@@ -109,8 +107,7 @@ static struct search *seat_prepare(struct play_seats *seats, int seat, const str
     return seats->searches[seat];
 }
 
-/* --- a game
- * ----------------------------------------------------------------------------------------------------- */
+/* --- a game --- */
 
 /* What is at hand while one game is played. */
 struct table {

@@ -56,8 +56,7 @@ struct outcome {
     int reach; /* plies down from here that a quiet line behind the score goes: transposition.h */
 };
 
-/* --- life --------------------------------------------------------------------------------------------------
- */
+/* --- life --- */
 
 struct search *search_create(unsigned hash_kib)
 {
@@ -91,8 +90,7 @@ static int64_t now_us(void)
     return (int64_t)now.tv_sec * 1000000 + now.tv_nsec / 1000;
 }
 
-/* --- scores
- * ------------------------------------------------------------------------------------------------- */
+/* --- scores --- */
 
 static int ply_of(const struct search *search)
 {
@@ -130,8 +128,7 @@ static int32_t score_from_table(int32_t score, int ply)
     return score > SEARCH_WIN_BOUND ? score - ply : score < -SEARCH_WIN_BOUND ? score + ply : score;
 }
 
-/* --- limits
- * --------------------------------------------------------------------------------------------------- */
+/* --- limits --- */
 
 static bool out_of_time(const struct search *search)
 {
@@ -150,8 +147,7 @@ static bool count_node(struct search *search)
     return !search->ended;
 }
 
-/* --- the family of rules is a constant in each copy of the code below
- * -------------------------------------------- */
+/* --- the family of rules is a constant in each copy of the code below --- */
 
 BOARD_INLINE unsigned legal_as(const struct search *search, struct board board, bool site)
 {
@@ -195,8 +191,7 @@ static bool path_ends(struct search *search, int32_t *score)
     return ends;
 }
 
-/* --- captures below the last ply
- * ------------------------------------------------------------------------------- */
+/* --- captures below the last ply --- */
 
 /* Legal capturing moves, the largest gain first. */
 BOARD_INLINE int list_captures(const struct search *search, struct board board, unsigned legal,
@@ -263,8 +258,7 @@ static int32_t captures_any(struct search *search, int32_t alpha, int32_t beta, 
     return captures_as(search, alpha, beta, legal, false);
 }
 
-/* --- move order
- * --------------------------------------------------------------------------------------------------- */
+/* --- move order --- */
 
 static int16_t *history_of(struct search *search, struct board board, int house)
 {
@@ -333,8 +327,7 @@ static void line_extend(struct search *search, int ply, int house)
     line->length = tail + 1;
 }
 
-/* --- the table
- * ---------------------------------------------------------------------------------------------------- */
+/* --- the table --- */
 
 struct probe {
     struct transposition_key key;
@@ -397,8 +390,7 @@ static void store_table(struct search *search, int depth, const struct outcome *
     transposition_store(&search->table, key, hash, &record);
 }
 
-/* --- the tree
- * ----------------------------------------------------------------------------------------------------- */
+/* --- the tree --- */
 
 static struct outcome tree_site(struct search *search, int depth, int32_t alpha, int32_t beta);
 static struct outcome tree_any(struct search *search, int depth, int32_t alpha, int32_t beta);
@@ -506,8 +498,7 @@ static struct outcome tree_any(struct search *search, int depth, int32_t alpha, 
     return tree_as(search, depth, alpha, beta, false);
 }
 
-/* --- the root
- * ------------------------------------------------------------------------------------------------------ */
+/* --- the root --- */
 
 struct root {
     struct move moves[MOVES_MAX]; /* the best so far in front, the others in their first order */

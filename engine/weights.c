@@ -10,7 +10,7 @@
 #include "engine/game.h"
 #include "engine/mix.h"
 
-/* --- the model ------------------------------------------------------------------------------------------ */
+/* --- the model --- */
 
 enum { STARTING_STORE = 100, SHIFT_MAX = 14 };
 
@@ -128,8 +128,7 @@ void weights_destroy(struct weights *weights)
     free(weights);
 }
 
-/* --- test vectors ------------------------------------------------------------------------------------------
- */
+/* --- test vectors --- */
 
 enum { VECTOR_PLIES = 400, VECTOR_ATTEMPTS = 1000 };
 
@@ -179,8 +178,7 @@ enum weights_error weights_vectors(const struct weights *weights, struct weights
     return WEIGHTS_OK;
 }
 
-/* --- the file: engine/README.md lists the fields
- * -------------------------------------------------------------- */
+/* --- the file: engine/README.md lists the fields --- */
 
 enum {
     FIELD_MAGIC = 0,

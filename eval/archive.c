@@ -68,8 +68,7 @@ void archive_close(struct archive *archive)
     archive->store = NULL;
 }
 
-/* --- the manifest
- * ------------------------------------------------------------------------------------------------- */
+/* --- the manifest --- */
 
 static enum archive_status counted_pairs(struct archive *archive, uint64_t experiment, uint64_t *pairs)
 {
@@ -186,8 +185,7 @@ static enum archive_status prepare_ranges(struct archive *archive, const struct 
     return ARCHIVE_OK;
 }
 
-/* --- the parent
- * ----------------------------------------------------------------------------------------------------- */
+/* --- the parent --- */
 
 static enum archive_status load_parent(struct archive *archive, const char *text, struct train_parent *parent)
 {
@@ -262,8 +260,7 @@ enum archive_status archive_read(struct archive *archive, struct train *train)
                "%s", train->reader.reason);
 }
 
-/* --- the record
- * ------------------------------------------------------------------------------------------------------ */
+/* --- the record --- */
 
 /* Parameters of the row, in the order of the statement. */
 enum column {

@@ -23,8 +23,7 @@ static const double pivot_ratio = 1e-7;
 /* Below this the gradient is rounding. */
 static const double gradient_zero = 1e-13;
 
-/* --- one pass: loss, gradient and Hessian ------------------------------------------------------------------
- */
+/* --- one pass: loss, gradient and Hessian --- */
 
 struct pass {
     const struct merged *rows;
@@ -159,8 +158,7 @@ enum fit_error fit_pass(const struct merged *rows, size_t count, const double we
     return error;
 }
 
-/* --- one Newton step
- * ---------------------------------------------------------------------------------------- */
+/* --- one Newton step --- */
 
 struct newton {
     struct pass pass;
@@ -248,8 +246,7 @@ static enum fit_error improve(struct newton *newton, double *levenberg)
     return FIT_ERROR_DIVERGED;
 }
 
-/* --- a phase
- * -------------------------------------------------------------------------------------------------- */
+/* --- a phase --- */
 
 static unsigned count_columns(const struct merged *rows, size_t count)
 {

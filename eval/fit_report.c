@@ -17,9 +17,7 @@ static double share(uint64_t part, uint64_t whole)
     return whole > 0 ? 100.0 * (double)part / (double)whole : 0.0;
 }
 
-/* --- text
- * ----------------------------------------------------------------------------------------------------------
- */
+/* --- text --- */
 
 static void print_manifest(const struct train *train)
 {
@@ -129,9 +127,7 @@ void fit_report_text(const struct fit_request *request, const struct train *trai
         printf("next         kroo match %" PRIu64 " %" PRIu64 "\n", archive->number, train->parent.number);
 }
 
-/* --- JSON
- * -----------------------------------------------------------------------------------------------------------
- */
+/* --- JSON --- */
 
 static void set(json_t *object, const char *key, json_t *value)
 {

@@ -96,8 +96,7 @@ static const char documentation[] =
     "\n"
     "Exit status: 0 done, 1 refused (the reason is told and recorded), 2 wrong usage, 3 no connection.\n";
 
-/* --- numbers
- * --------------------------------------------------------------------------------------------------- */
+/* --- numbers --- */
 
 static bool read_whole(const char *text, uint64_t high, uint64_t *out)
 {
@@ -120,8 +119,7 @@ static bool read_real(const char *text, double low, double high, double *out)
     return true;
 }
 
-/* --- ranges
- * ----------------------------------------------------------------------------------------------------- */
+/* --- ranges --- */
 
 static bool read_range(char *text, struct fit_range *range)
 {
@@ -179,8 +177,7 @@ int fit_request_add_games(struct fit_request *request, const char *text, char re
     }
 }
 
-/* --- argp
- * -------------------------------------------------------------------------------------------------------- */
+/* --- argp --- */
 
 static void take_whole(const struct argp_state *state, const char *name, const char *text, uint64_t low,
                        uint64_t high, uint64_t *out)

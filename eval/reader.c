@@ -45,8 +45,7 @@ bool reader_validates(uint64_t experiment_seed, uint64_t pair, uint32_t validati
     return mix_below(mix(mix(experiment_seed, MIX_STREAM_SPLIT), pair), READER_UNIT) < validation_ppm;
 }
 
-/* --- games read before
- * -------------------------------------------------------------------------------------- */
+/* --- games read before --- */
 
 static uint64_t hash_moves(const char *moves, size_t plies)
 {
@@ -84,8 +83,7 @@ static enum reader_error seen_grow(struct reader *reader)
     return READER_OK;
 }
 
-/* --- one game
- * -------------------------------------------------------------------------------------------------- */
+/* --- one game --- */
 
 struct replay {
     struct reader *reader;

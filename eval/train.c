@@ -36,8 +36,7 @@ end(struct train *train, enum train_status status, const char *format, ...)
     return status;
 }
 
-/* --- checks before anything is fitted
- * ---------------------------------------------------------------------------- */
+/* --- checks before anything is fitted --- */
 
 static enum train_status check_results(struct train *train)
 {
@@ -94,8 +93,7 @@ static enum train_status check_data(struct train *train)
     return TRAIN_DONE;
 }
 
-/* --- data: digest, scale, merging
- * -------------------------------------------------------------------------------- */
+/* --- data: digest, scale, merging --- */
 
 /* Validation keeps its order of reading for the standard error, so a copy is sorted for the digest. */
 static enum train_status digest_data(struct train *train)
@@ -160,8 +158,7 @@ static enum train_status merge_data(struct train *train)
     return TRAIN_DONE;
 }
 
-/* --- fit, quantise, judge
- * ----------------------------------------------------------------------------------------- */
+/* --- fit, quantise, judge --- */
 
 static enum train_status fit_weights(struct train *train)
 {

@@ -74,8 +74,7 @@ static bool make_path(const char *directory, const uint8_t sha256[ARTIFACT_HASH]
     return length > 0 && length < PATH_ROOM;
 }
 
-/* --- reading
- * -------------------------------------------------------------------------------------------------- */
+/* --- reading --- */
 
 static bool read_all(int file, uint8_t *bytes, size_t size)
 {
@@ -153,8 +152,7 @@ enum artifact_error artifact_read(const char *directory, const uint8_t sha256[AR
     return error;
 }
 
-/* --- writing
- * --------------------------------------------------------------------------------------------------- */
+/* --- writing --- */
 
 static bool write_all(int file, const uint8_t *bytes, size_t size)
 {
@@ -246,8 +244,7 @@ enum artifact_error artifact_write(const char *directory, const void *bytes, siz
     return ARTIFACT_OK;
 }
 
-/* --- downloads
- * ------------------------------------------------------------------------------------------------- */
+/* --- downloads --- */
 
 void artifact_download_init(struct artifact_download *download, const uint8_t sha256[ARTIFACT_HASH])
 {

@@ -48,8 +48,7 @@ static const char *from_environment(const char *name)
     return value != NULL && value[0] != '\0' ? value : NULL;
 }
 
-/* --- the config file --------------------------------------------------------------------------------------
- */
+/* --- the config file --- */
 
 struct line {
     const char *text;
@@ -185,8 +184,7 @@ void settings_destroy(struct settings *settings)
     free(settings);
 }
 
-/* --- values
- * ------------------------------------------------------------------------------------------------- */
+/* --- values --- */
 
 int settings_set(struct settings *settings, const char *name, const char *value)
 {

@@ -49,7 +49,7 @@ enum store_error store_begin(struct store *store);
 enum store_error store_commit(struct store *store);
 enum store_error store_rollback(struct store *store);
 
-/* --- experiments --------------------------------------------------------------------------------------- */
+/* --- experiments --- */
 enum store_kind { STORE_SELFPLAY, STORE_MATCH };
 enum store_state { STORE_RUNNING, STORE_FINISHED, STORE_STOPPED, STORE_BLOCKED };
 
@@ -112,7 +112,7 @@ enum store_error store_experiment_set_state(struct store *store, uint64_t experi
 enum store_error store_counters_update(struct store *store, uint64_t experiment,
                                        const struct store_counters *counters);
 
-/* --- games --------------------------------------------------------------------------------------------- */
+/* --- games --- */
 struct store_game {
     uint64_t experiment, pair;
     uint8_t leg;
@@ -160,7 +160,7 @@ enum store_settlement {
 enum store_error store_dispute_settle(struct store *store, uint64_t experiment, uint64_t pair,
                                       enum store_settlement *settlement, int points[2]);
 
-/* --- leases, sessions, events -------------------------------------------------------------------------- */
+/* --- leases, sessions, events --- */
 enum store_lease_state { STORE_LEASE_OPEN, STORE_LEASE_DONE, STORE_LEASE_EXPIRED, STORE_LEASE_RELEASED };
 struct store_lease {
     uint64_t id; /* given by the caller: see store_next_ids */
@@ -190,7 +190,7 @@ enum store_error store_session_end(struct store *store, uint64_t session);
 enum store_error store_event(struct store *store, const char *kind, uint64_t experiment, uint64_t session,
                              const char *text);
 
-/* --- verdicts, weights, artifacts, keys ---------------------------------------------------------------- */
+/* --- verdicts, weights, artifacts, keys --- */
 struct store_verdict {
     uint64_t experiment;
     char verdict[16]; /* accepted, rejected, undecided, aborted */
@@ -243,7 +243,7 @@ enum store_error store_peers(struct store *store, struct store_peer **list, size
 enum store_error store_peer_allow(struct store *store, const struct store_peer *peer, const char *by);
 enum store_error store_peer_revoke(struct store *store, const char *public_key, const char *by);
 
-/* --- the trainer's read -------------------------------------------------------------------------------- */
+/* --- the trainer's read --- */
 struct store_range {
     uint64_t experiment, first_pair, pair_count;
 };
@@ -263,7 +263,7 @@ typedef int store_training_row(void *context, const struct store_training_game *
 int store_training_games(struct store *store, const struct store_range *ranges, size_t count,
                          store_training_row *row, void *context);
 
-/* --- plain queries for people -------------------------------------------------------------------------- */
+/* --- plain queries for people --- */
 struct store_table {
     size_t rows, columns;
     char **names;  /* columns */

@@ -22,7 +22,7 @@ static int64_t now_ms(void)
     return (int64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000;
 }
 
-/* --- errors -------------------------------------------------------------------------------------------- */
+/* --- errors --- */
 
 /* Copies a message as one line. */
 static void one_line(char *out, size_t size, const char *text)
@@ -105,7 +105,7 @@ uint64_t store_affected(const PGresult *result)
     return strtoull(PQcmdTuples((PGresult *)(uintptr_t)result), NULL, 10);
 }
 
-/* --- waiting ------------------------------------------------------------------------------------------- */
+/* --- waiting --- */
 
 enum store_error store_wait(struct store *store, bool writing)
 {
@@ -235,7 +235,7 @@ enum store_error store_run(struct store *store, const char *sql, const struct st
     return error == STORE_OK ? collect(store, out) : error;
 }
 
-/* --- opening and closing ------------------------------------------------------------------------------- */
+/* --- opening and closing --- */
 
 static PGconn *connect_to(const char *conninfo, const char *application)
 {
@@ -324,7 +324,7 @@ enum store_error store_set_limit(struct store *store, int statement_ms)
     return error;
 }
 
-/* --- transactions, schema, leader ---------------------------------------------------------------------- */
+/* --- transactions, schema, leader --- */
 
 enum store_error store_begin(struct store *store)
 {

@@ -7,7 +7,7 @@
 /* Signature, flags, length of the header extension. */
 static const char header[19] = {'P', 'G', 'C', 'O', 'P', 'Y', '\n', '\377', '\r', '\n', '\0'};
 
-/* --- to the server ------------------------------------------------------------------------------------- */
+/* --- to the server --- */
 
 static void flush(struct store_copy *copy)
 {
@@ -126,7 +126,7 @@ enum store_error store_copy_end(struct store_copy *copy)
     return copy->error == STORE_OK ? store_finish(store) : copy->error;
 }
 
-/* --- from the server ----------------------------------------------------------------------------------- */
+/* --- from the server --- */
 
 static uint32_t read_u32(const char *bytes)
 {

@@ -32,7 +32,7 @@ static enum store_error take_number(struct store *store, PGresult *result, uint6
     return bad ? store_fail(store, STORE_ERROR_DATA, "a number was expected") : STORE_OK;
 }
 
-/* --- creating ------------------------------------------------------------------------------------------ */
+/* --- creating --- */
 
 /* The player's number, known or new. */
 static enum store_error put_player(struct store *store, const struct store_player *player, uint64_t *id)
@@ -148,7 +148,7 @@ enum store_error store_experiment_create(struct store *store, struct store_exper
     return error;
 }
 
-/* --- reading ------------------------------------------------------------------------------------------- */
+/* --- reading --- */
 
 #define EXPERIMENT_SELECT                                                                                    \
     "select e.id, e.kind, e.state, e.rules, e.seed, e.opening_plies, e.noise_ppm, e.planned_pairs, "         \
@@ -259,7 +259,7 @@ enum store_error store_experiment_get(struct store *store, uint64_t id, struct s
     return error;
 }
 
-/* --- state and counters -------------------------------------------------------------------------------- */
+/* --- state and counters --- */
 
 static enum store_error refuse_state(struct store *store, uint64_t experiment, enum store_state state)
 {
@@ -338,7 +338,7 @@ enum store_error store_counters_update(struct store *store, uint64_t experiment,
     return error;
 }
 
-/* --- verdicts ------------------------------------------------------------------------------------------ */
+/* --- verdicts --- */
 
 /* Nothing was inserted: the verdict is there already, or the experiment is not. */
 static enum store_error why_not_written(struct store *store, uint64_t experiment)

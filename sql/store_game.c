@@ -35,7 +35,7 @@ static void put_game(struct store_copy *copy, const struct store_game *game)
     store_copy_i32(copy, (int32_t)game->time_ms);
 }
 
-/* --- keys twice in a batch ----------------------------------------------------------------------------- */
+/* --- keys twice in a batch --- */
 
 static int compare_keys(const struct store_game *one, const struct store_game *other)
 {
@@ -76,7 +76,7 @@ static bool is_first(const struct store_game *const *order, size_t place)
     return place == 0 || compare_keys(order[place - 1], order[place]) != 0;
 }
 
-/* --- the usual way ------------------------------------------------------------------------------------- */
+/* --- the usual way --- */
 
 static enum store_error copy_games(struct store *store, const struct store_game *const *order, size_t count)
 {
@@ -89,7 +89,7 @@ static enum store_error copy_games(struct store *store, const struct store_game 
     return store_copy_end(&copy);
 }
 
-/* --- the way that compares ----------------------------------------------------------------------------- */
+/* --- the way that compares --- */
 
 /* `place` is the game's index in the caller's batch; `first` marks the first of each key. */
 static enum store_error copy_incoming(struct store *store, const struct store_game *games,
@@ -198,7 +198,7 @@ static enum store_error compare_games(struct store *store, const struct store_ga
     return error;
 }
 
-/* --- both ---------------------------------------------------------------------------------------------- */
+/* --- both --- */
 
 /* Undoes what a failed try did, so that the caller's transaction lives on; keeps the first error and its
  * reason. */
@@ -260,7 +260,7 @@ enum store_error store_games_put(struct store *store, const struct store_game *g
     return error;
 }
 
-/* --- reading back -------------------------------------------------------------------------------------- */
+/* --- reading back --- */
 
 struct standings {
     store_standing *row;

@@ -30,7 +30,7 @@ static char *array_text(const uint64_t *first, size_t stride, size_t count)
     return text;
 }
 
-/* --- leases -------------------------------------------------------------------------------------------- */
+/* --- leases --- */
 
 struct wide_lease {
     uint64_t id, experiment, first_pair, pair_count, attempt, session;
@@ -192,7 +192,7 @@ enum store_error store_next_ids(struct store *store, uint64_t *lease, uint64_t *
     return bad ? store_fail(store, STORE_ERROR_DATA, "the last numbers cannot be read") : STORE_OK;
 }
 
-/* --- sessions ------------------------------------------------------------------------------------------ */
+/* --- sessions --- */
 
 enum store_error store_session_insert(struct store *store, const struct store_session *session)
 {
@@ -240,7 +240,7 @@ enum store_error store_session_end(struct store *store, uint64_t session)
                      &parameters, false, NULL);
 }
 
-/* --- events -------------------------------------------------------------------------------------------- */
+/* --- events --- */
 
 enum store_error store_event(struct store *store, const char *kind, uint64_t experiment, uint64_t session,
                              const char *text)

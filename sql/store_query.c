@@ -101,7 +101,7 @@ const char *store_cell(const struct store_table *table, size_t row, size_t colum
     return cell != NULL ? cell : "";
 }
 
-/* --- row by row ---------------------------------------------------------------------------------------- */
+/* --- row by row --- */
 
 /* Lends the row's texts to the callback; they belong to the result. */
 static int lend_row(struct store_table *table, const PGresult *result, store_row *row, void *context)

@@ -67,7 +67,7 @@ enum store_error store_artifact_get(struct store *store, const uint8_t sha256[ST
     return error;
 }
 
-/* --- finding ------------------------------------------------------------------------------------------- */
+/* --- finding --- */
 
 #define WEIGHTS_SELECT                                                                                       \
     "select w.number, w.sha256, coalesce(w.rules, ''), coalesce(w.kind, ''), w.name, "                       \
@@ -168,7 +168,7 @@ enum store_error store_weights_find(struct store *store, const char *text, struc
     return error;
 }
 
-/* --- champions ----------------------------------------------------------------------------------------- */
+/* --- champions --- */
 
 /* The same promotion, asked for again: by its experiment, or, by hand, as the line's last one. */
 static const char known_promotion_sql[] =

@@ -10,8 +10,7 @@ static const char *const ask_names[ASK_KINDS] = {
     [ASK_PROGRESS] = "PROGRESS", [ASK_RELEASE] = "RELEASE",     [ASK_ARTIFACT] = "ARTIFACT_REQUEST",
 };
 
-/* --- the session's steps ----------------------------------------------------------------------------------
- */
+/* --- the session's steps --- */
 
 static void forget_asks(struct worker *worker)
 {
@@ -87,8 +86,7 @@ static uint32_t bounded_wait(uint32_t retry_ms)
     return retry_ms < 60000 ? retry_ms : 60000;
 }
 
-/* --- saying -----------------------------------------------------------------------------------------------
- */
+/* --- saying --- */
 
 static bool may_ask(const struct worker *worker, enum ask_kind kind, int64_t now)
 {
@@ -224,8 +222,7 @@ static void say_lease_request(struct worker *worker, int64_t now)
     ask(worker, ASK_LEASE, &message, now);
 }
 
-/* --- deadlines --------------------------------------------------------------------------------------------
- */
+/* --- deadlines --- */
 
 /* With a key, a refused handshake looks much like a silent peer: both are named. */
 void conversation_trouble(const struct worker *worker, char *text, size_t size)
@@ -306,8 +303,7 @@ void conversation_tick(struct worker *worker, int64_t now)
     }
 }
 
-/* --- hearing ----------------------------------------------------------------------------------------------
- */
+/* --- hearing --- */
 
 static void hear_announcement(struct worker *worker, uint64_t epoch, const uint8_t sha256[MESSAGE_HASH])
 {

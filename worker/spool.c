@@ -87,8 +87,7 @@ static struct segment *spool_add_segment(struct spool *spool, uint64_t number)
     return segment;
 }
 
-/* --- opening ----------------------------------------------------------------------------------------------
- */
+/* --- opening --- */
 
 /* Size of the whole record at `at`, or 0 when there is none. */
 static uint32_t record_check(const uint8_t *at, size_t left)
@@ -295,8 +294,7 @@ void spool_destroy(struct spool *spool)
     free(spool);
 }
 
-/* --- writing ----------------------------------------------------------------------------------------------
- */
+/* --- writing --- */
 
 static int write_all(int fd, const uint8_t *bytes, size_t size, off_t offset)
 {
@@ -454,8 +452,7 @@ uint64_t spool_lost(const struct spool *spool)
     return spool->lost;
 }
 
-/* --- reading ----------------------------------------------------------------------------------------------
- */
+/* --- reading --- */
 
 static int open_segment(const struct spool *spool, size_t index)
 {

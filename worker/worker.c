@@ -32,8 +32,7 @@ void worker_options_init(struct worker_options *options)
     };
 }
 
-/* --- made and ended ---------------------------------------------------------------------------------------
- */
+/* --- made and ended --- */
 
 static int open_state(struct worker *worker, char *reason, size_t reason_size)
 {
@@ -134,8 +133,7 @@ void worker_destroy(struct worker *worker)
     free(worker);
 }
 
-/* --- leaving ----------------------------------------------------------------------------------------------
- */
+/* --- leaving --- */
 
 void worker_signal(struct worker *worker, enum worker_order order)
 {
@@ -213,8 +211,7 @@ static void see_to_connection(struct worker *worker, int64_t now)
     conversation_step(worker, SESSION_EVENT_LEAVE, now);
 }
 
-/* --- what people see --------------------------------------------------------------------------------------
- */
+/* --- what people see --- */
 
 void worker_idle(struct worker *worker, const char *why, int64_t now)
 {
@@ -252,8 +249,7 @@ static void see_to_idling(struct worker *worker, int64_t now)
     worker->leaving = LEAVING_FINISH;
 }
 
-/* --- the loop ---------------------------------------------------------------------------------------------
- */
+/* --- the loop --- */
 
 static void sync_spool(struct worker *worker, int64_t now)
 {

@@ -29,8 +29,7 @@ void workload_release(struct worker *worker, uint64_t lease)
         worker->releases[worker->release_count++] = lease; /* beyond the bound it lapses by itself */
 }
 
-/* --- giving up --------------------------------------------------------------------------------------------
- */
+/* --- giving up --- */
 
 static bool of_lease(void *context, const void *element)
 {
@@ -111,8 +110,7 @@ void workload_cancel_waiting(struct worker *worker)
         }
 }
 
-/* --- weights ----------------------------------------------------------------------------------------------
- */
+/* --- weights --- */
 
 static void lease_enqueue(struct worker *worker, struct lease *lease)
 {
@@ -176,8 +174,7 @@ void workload_artifact_failed(struct worker *worker, const char *why, int64_t no
     }
 }
 
-/* --- leases -----------------------------------------------------------------------------------------------
- */
+/* --- leases --- */
 
 /* Pairs leased or finished that are not acknowledged: what the credit bounds. */
 static uint64_t pairs_held(const struct worker *worker)
@@ -266,8 +263,7 @@ uint32_t workload_wanted(struct worker *worker, const char **reason)
     return (uint32_t)(pairs < room ? pairs : room);
 }
 
-/* --- finished games ---------------------------------------------------------------------------------------
- */
+/* --- finished games --- */
 
 /* Spools a complete pair. False when the spool does not take it now: it stays, and nothing more is taken from
  * the play threads until it is through. */

@@ -37,8 +37,7 @@ struct cluster {
     int lock;
 };
 
-/* --- places ------------------------------------------------------------------------------------------------
- */
+/* --- places --- */
 
 static int make_folder(const char *path, mode_t mode)
 {
@@ -118,8 +117,7 @@ static void log_file(const struct cluster *cluster, const char *name, char path[
     snprintf(path, PATH_MAX, "%s/log/%s.log", cluster->dir, name);
 }
 
-/* --- up
- * ------------------------------------------------------------------------------------------------------ */
+/* --- up --- */
 
 static int write_config(const struct cluster *cluster)
 {
@@ -294,8 +292,7 @@ int up_command(int argc, char **argv)
     return status;
 }
 
-/* --- down
- * ------------------------------------------------------------------------------------------------------ */
+/* --- down --- */
 
 static error_t down_parse(int key, char *text, struct argp_state *state)
 {
@@ -337,8 +334,7 @@ int down_command(int argc, char **argv)
     return stopped ? COMMAND_DONE : COMMAND_REFUSED;
 }
 
-/* --- sql and migrate
- * -------------------------------------------------------------------------------------------- */
+/* --- sql and migrate --- */
 
 static const char sql_help[] =
     "Usage: kroo sql [--config FILE] [--dir DIR] [PSQL-ARGUMENT...]\n"

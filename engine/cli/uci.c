@@ -56,8 +56,7 @@ static void __attribute__((format(printf, 1, 2))) say(const char *format, ...)
     printf("info string %s\n", text);
 }
 
-/* --- thinking
- * ------------------------------------------------------------------------------------------------ */
+/* --- thinking --- */
 
 static void report(void *context, const struct search_info *info)
 {
@@ -144,8 +143,7 @@ static void start_thinking(struct session *session)
     say("no thread could be started; close other programs and try again");
 }
 
-/* --- go
- * -------------------------------------------------------------------------------------------------------- */
+/* --- go --- */
 
 /* Numbers of a `go`, 0 where not given. */
 struct request {
@@ -246,8 +244,7 @@ static void command_go(struct session *session, char *arguments)
     start_thinking(session);
 }
 
-/* --- position
- * --------------------------------------------------------------------------------------------------- */
+/* --- position --- */
 
 /* Plays the words of letters left in `rest`; false after saying what is wrong. */
 static bool play_words(struct game *game, char **rest)
@@ -317,8 +314,7 @@ static void command_position(struct session *session, char *arguments)
         replace_game(session, game);
 }
 
-/* --- options
- * ---------------------------------------------------------------------------------------------------- */
+/* --- options --- */
 
 static void set_hash(struct session *session, const char *value)
 {
@@ -416,8 +412,7 @@ static void command_setoption(struct session *session, char *arguments)
     say("there is no option '%.40s'; there are Hash, Rules and WeightsFile", name);
 }
 
-/* --- the other commands
- * ---------------------------------------------------------------------------------------- */
+/* --- the other commands --- */
 
 static void command_uci(struct session *session, char *arguments)
 {

@@ -88,8 +88,7 @@ struct world {
     unsigned restarts, lapses, duplicates, failures, lates, deaths;
 };
 
-/* --- dice and the network
- * ------------------------------------------------------------------------------------- */
+/* --- dice and the network --- */
 
 static uint32_t roll(struct world *w, uint32_t sides)
 {
@@ -146,8 +145,7 @@ static unsigned score_of(const struct world *w, uint32_t experiment, uint64_t pa
     return dice < win ? 2 : dice < win + draw ? 1 : 0;
 }
 
-/* --- the coordinator
- * --------------------------------------------------------------------------------------------- */
+/* --- the coordinator --- */
 
 static struct tally *tally_new(uint32_t x)
 {
@@ -322,8 +320,7 @@ static void on_goodbye(struct world *w, const struct event *e)
         w->rows[released[i].id - 1].open = false;
 }
 
-/* --- the workers
- * ----------------------------------------------------------------------------------------------------- */
+/* --- the workers --- */
 
 static void worker_start(struct world *w, uint32_t index)
 {
@@ -448,9 +445,7 @@ static void on_revive(struct world *w, const struct event *e)
     worker_start(w, e->worker);
 }
 
-/* --- the run
- * ---------------------------------------------------------------------------------------------------------
- */
+/* --- the run --- */
 
 static void handle(struct world *w, const struct event *e)
 {

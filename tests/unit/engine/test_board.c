@@ -3,8 +3,7 @@
 #include "engine/board.h"
 #include "engine/mix.h"
 
-/* --- an independent reference: seeds carried by hand, house by house
- * --------------------------------------------- */
+/* --- an independent reference: seeds carried by hand, house by house --- */
 
 struct plain {
     int houses[12]; /* the mover's own first */
@@ -92,8 +91,7 @@ static struct board plain_board(const struct plain *plain)
     return board_from_position(&position);
 }
 
-/* --- tests
- * ------------------------------------------------------------------------------------------------------- */
+/* --- tests --- */
 
 static void sowing_matches_carrying_seeds(void **state)
 {
@@ -256,8 +254,7 @@ static void hashes_differ_by_one_seed_and_by_side(void **state)
     assert_false(board_equal(moved, board_swap(moved)));
 }
 
-/* --- reference vectors
- * ---------------------------------------------------------------------------------------- */
+/* --- reference vectors --- */
 
 struct counts {
     size_t moves, over, must_feed, slams;

@@ -36,8 +36,7 @@ static void assert_stores(const struct game *game, int south, int north)
     assert_int_equal(position.stores[SIDE_NORTH], north);
 }
 
-/* --- reference games
- * -------------------------------------------------------------------------------------------- */
+/* --- reference games --- */
 
 /* Boards of the reference: twelve houses and, where there are fourteen numbers, the stores. */
 static void assert_board(const struct game *game, const json_t *board)
@@ -205,8 +204,7 @@ static void every_game_under_site(void **state)
     json_decref(root);
 }
 
-/* --- single behaviours
- * -------------------------------------------------------------------------------------------- */
+/* --- single behaviours --- */
 
 static void a_new_game_is_at_the_start(void **state)
 {

@@ -7,8 +7,7 @@
 #include "engine/mix.h"
 #include "tests/unit/check.h"
 
-/* --- the plain player: every rule spelled out, nothing shared with the search but sowing
- * -------------------------- */
+/* --- the plain player: every rule spelled out, nothing shared with the search but sowing --- */
 
 enum { PLAIN_MAX = 2048 };
 
@@ -118,8 +117,7 @@ static bool plain_forces(struct plain *plain, int depth, int sign)
     return forced;
 }
 
-/* --- helpers
- * ------------------------------------------------------------------------------------------------------ */
+/* --- helpers --- */
 
 static struct rules rules_of(const char *text)
 {
@@ -204,8 +202,7 @@ static struct weights *lively_weights(const char *rules)
     return weights;
 }
 
-/* --- tests
- * -------------------------------------------------------------------------------------------------------- */
+/* --- tests --- */
 
 static void scores_are_those_of_plain_minimax(void **state)
 {

@@ -70,8 +70,7 @@ static void assert_says(const char *arguments, const char *part, int status)
     free(answer.text);
 }
 
-/* --- perft, divide, rules
- * ----------------------------------------------------------------------------------------- */
+/* --- perft, divide, rules --- */
 
 static void perft_counts_each_depth(void **state)
 {
@@ -178,8 +177,7 @@ static void every_tool_explains_itself(void **state)
     assert_says("--version", "kroo-engine ", 0);
 }
 
-/* --- replay
- * -------------------------------------------------------------------------------------------------------- */
+/* --- replay --- */
 
 #define START_LINE                                                                                           \
     "{\"plies\":0,\"result\":\"unfinished\",\"reason\":\"\",\"stores\":[0,0],\"houses\":[4,4,4,4,4,4,4,4,4," \
@@ -321,9 +319,7 @@ static void replay_gives_every_reference_game(void **state)
     assert_int_equal(games, 660);
 }
 
-/* --- moves
- * ---------------------------------------------------------------------------------------------------------
- */
+/* --- moves --- */
 
 static void collect_position(json_t *row, void *context)
 {

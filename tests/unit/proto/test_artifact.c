@@ -154,8 +154,7 @@ static void test_old_leftovers_are_swept(void **state)
     scratch_remove(folder);
 }
 
-/* --- downloads
- * ------------------------------------------------------------------------------------------------- */
+/* --- downloads --- */
 
 enum { CHUNK = 1000, WHOLE = 3 * CHUNK + 17 };
 

@@ -137,7 +137,7 @@ static void test_fields_arrive(void **state)
     free(frame.bytes);
 }
 
-/* --- one wrong field a time ----------------------------------------------------------------------------- */
+/* --- one wrong field a time --- */
 
 /* A fresh sample with one field changed must be refused for `because`. */
 #define REFUSED(kind, change, because)                                                                       \
@@ -296,8 +296,7 @@ static void test_control_refusals(void **state)
     REFUSED(MESSAGE_STATUS_REPLY, m.status_reply.json = bad, "json");
 }
 
-/* --- raw bytes -------------------------------------------------------------------------------------------
- */
+/* --- raw bytes --- */
 
 static void assert_bytes_refused(const uint8_t *bytes, size_t size, const char *because)
 {

@@ -37,8 +37,7 @@ static const char *ipc_endpoint(const char *folder)
     return endpoint;
 }
 
-/* --- who gets in ------------------------------------------------------------------------------------------
- */
+/* --- who gets in --- */
 
 static void test_ipc_peer_is_local(void **state)
 {
@@ -191,8 +190,7 @@ static void test_plain_and_wrong_server_key_stay_out(void **state)
     router_destroy(served.router);
 }
 
-/* --- what cannot be listened on ---------------------------------------------------------------------------
- */
+/* --- what cannot be listened on --- */
 
 static void assert_no_router(const char *endpoint, const struct keys *keys, const char *because)
 {
@@ -300,8 +298,7 @@ static void test_dealer_refusals(void **state)
     assert_null(dealer_create(&far, 0, &keys, keys.public_key, reason, sizeof reason));
 }
 
-/* --- bytes of strangers ------------------------------------------------------------------------------------
- */
+/* --- bytes of strangers --- */
 
 static int raw_connect(const char *endpoint)
 {
@@ -402,8 +399,7 @@ static void test_random_bytes_do_not_disturb(void **state)
     strangers_pour(NULL, &list, NULL);
 }
 
-/* --- bytes of peers ----------------------------------------------------------------------------------------
- */
+/* --- bytes of peers --- */
 
 /* A peer with libzmq but not with our DEALER. */
 struct rough {
@@ -525,8 +521,7 @@ static void test_chosen_routing_id_is_refused(void **state)
     router_destroy(served.router);
 }
 
-/* --- coming and going
- * --------------------------------------------------------------------------------------- */
+/* --- coming and going --- */
 
 static void test_vanished_peer_is_gone(void **state)
 {

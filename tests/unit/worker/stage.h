@@ -121,8 +121,7 @@ static inline void stage_start(struct stage *stage)
     assert_true(atomic_load(&stage->ready));
 }
 
-/* --- answers -----------------------------------------------------------------------------------------------
- */
+/* --- answers --- */
 
 static inline void stage_send(struct stage *stage, uint64_t request, struct message *message)
 {

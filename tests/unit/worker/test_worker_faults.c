@@ -350,8 +350,7 @@ static void a_full_disk_pauses_and_goes_on(void **state)
     assert_int_equal(stage_spooled_files(&stage), 0);
 }
 
-/* --- keys --------------------------------------------------------------------------------------------------
- */
+/* --- keys --- */
 
 static bool listed;
 static unsigned turned_away;
