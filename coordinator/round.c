@@ -138,14 +138,26 @@ static enum store_error count_game(struct round *round, const struct store_game 
         ledger->draft_games_stored++;
     if (ledger->draft_ended)
         return STORE_OK;
-    if (outcome == STORE_GAME_CONFLICT && tally_hold(ledger->draft, game->pair) == -2)
-        return STORE_ERROR_MEMORY;
     if (outcome == STORE_GAME_INSERTED &&
         tally_add(ledger->draft, game->pair, game->leg, game->a_half_points) < 0)
         return STORE_ERROR_MEMORY;
     if (tally_pair_complete(ledger->draft, game->pair) &&
         report_complete(report, game->pair, game->session) != 0)
         return STORE_ERROR_MEMORY;
+    return STORE_OK;
+}
+
+/* Before anything of the round counts: a pair may complete and be disputed in one transaction. */
+static enum store_error hold_conflicts(struct round *round, const struct store_game *games,
+                                       const enum store_outcome *outcome, size_t count)
+{
+    for (size_t i = 0; i < count; i++) {
+        struct ledger *ledger = ledger_book_find(round->book, games[i].experiment);
+        if (outcome[i] != STORE_GAME_CONFLICT || (ledger && ledger->ended))
+            continue;
+        if (!ledger || ledger_draft(ledger) != 0 || tally_hold(ledger->draft, games[i].pair) == -2)
+            return STORE_ERROR_MEMORY;
+    }
     return STORE_OK;
 }
 
@@ -196,6 +208,8 @@ static enum store_error put_games(struct round *round, struct job *jobs)
         }
     if (error == STORE_OK)
         error = store_games_put(round->store, games, count, outcome);
+    if (error == STORE_OK)
+        error = hold_conflicts(round, games, outcome, count);
     for (size_t i = 0; i < count && error == STORE_OK; i++)
         error = count_game(round, &games[i], outcome[i]);
     if (error == STORE_OK)

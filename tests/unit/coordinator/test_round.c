@@ -181,6 +181,40 @@ static void a_conflict_holds_the_prefix_until_two_workers_agree(void **state)
                         "0");
 }
 
+static void a_pair_disputed_as_it_completes_does_not_count(void **state)
+{
+    struct bench *bench = *state;
+    struct job *honest = job_create(JOB_RESULTS), *sick = job_create(JOB_RESULTS);
+    struct job *jobs[] = {honest, sick};
+    uint8_t other[2][2 * FIXTURE_PLIES];
+    for (int i = 0; i < 2; i++) {
+        jobs[i]->results.games = malloc(2 * sizeof(struct store_game));
+        jobs[i]->results.outcome = calloc(2, sizeof(enum store_outcome));
+        jobs[i]->results.count = 2;
+        memcpy(jobs[i]->results.games, bench->games.games, 2 * sizeof(struct store_game));
+    }
+    for (int leg = 0; leg < 2; leg++) {
+        struct store_game *game = &sick->results.games[leg];
+        memcpy(other[leg], game->scores, game->scores_size);
+        other[leg][0] ^= 1;
+        game->scores = other[leg];
+        game->session = 2;
+    }
+    honest->next = sick;
+    assert_ok(bench->store, round_commit(&bench->round, honest));
+    assert_int_equal(honest->results.outcome[0], STORE_GAME_INSERTED);
+    assert_int_equal(sick->results.outcome[0], STORE_GAME_CONFLICT);
+    assert_int_equal(bench->round.reports->report.prefix, 0);
+    job_destroy(bench->round.reports);
+    job_destroy(honest);
+    job_destroy(sick);
+    assert_string_equal(fixture_cell_of(bench->store,
+                                        "select count(*) from verify_counters(%" PRIu64
+                                        ") where recorded is distinct from recomputed",
+                                        bench->experiment),
+                        "0");
+}
+
 /* First come must not mean first served. */
 static void the_first_content_loses_when_it_stands_alone(void **state)
 {
@@ -262,6 +296,7 @@ int main(int argc, char **argv)
         cmocka_unit_test_setup_teardown(a_restart_reads_the_same_ledger, set_up, tear_down),
         cmocka_unit_test_setup_teardown(a_conflict_holds_the_prefix_until_two_workers_agree, set_up,
                                         tear_down),
+        cmocka_unit_test_setup_teardown(a_pair_disputed_as_it_completes_does_not_count, set_up, tear_down),
         cmocka_unit_test_setup_teardown(the_first_content_loses_when_it_stands_alone, set_up, tear_down),
         cmocka_unit_test_setup_teardown(five_runs_without_agreement_block_the_experiment, set_up, tear_down),
         cmocka_unit_test_setup_teardown(a_refused_job_takes_nothing_with_it, set_up, tear_down),
