@@ -148,12 +148,18 @@ $(foreach room,$(ROOMS),$(eval $(call unit_rule,$(room))))
 $(BUILD)/tests/engine/test_tools: | $(BUILD)/kroo-engine
 $(BUILD)/tests/eval/test_kroo_train: | $(BUILD)/kroo-train
 .SECONDARY:
-# Synthetic workers for the coordinator's bench and tests.
-$(BUILD)/bench/load: $(call obj,tests/bench/load.c) $(LIB_PROTO) $(LIB_ENGINE)
+# Synthetic workers and a sick cable, for the coordinator's bench and the system tests.
+TEST_PROGRAMS := $(BUILD)/bench/load $(BUILD)/tests/system/liar $(BUILD)/tests/system/proxy
+$(BUILD)/bench/load: $(call obj,tests/bench/load.c)
+$(BUILD)/tests/system/liar: $(call obj,tests/system/liar.c)
+$(BUILD)/bench/load $(BUILD)/tests/system/liar: $(call obj,tests/bench/synthetic.c) $(LIB_PROTO) $(LIB_ENGINE)
 	@mkdir -p $(@D)
 	$(link) $(PROTO_LIBS) -lm
+$(BUILD)/tests/system/proxy: $(call obj,tests/system/proxy.c)
+	@mkdir -p $(@D)
+	$(link)
 
-unit-programs: $(UNIT)
+unit-programs: $(UNIT) $(TEST_PROGRAMS)
 .PHONY: unit-programs
 unit: $(UNIT)
 	@sh tests/run.sh $^
@@ -172,7 +178,7 @@ SYSTEM_TESTS := $(sort $(wildcard tests/system/test_*.sh))
 check: setup
 	@$(MAKE) --no-print-directory -j$$(nproc) all unit-programs
 	@$(MAKE) --no-print-directory run-tests
-run-tests: $(EXECUTABLES) $(UNIT)
+run-tests: $(EXECUTABLES) $(UNIT) $(TEST_PROGRAMS)
 	@KROO_BUILD=$(abspath $(BUILD)) sh tests/run.sh $(UNIT) tests/sql/run.sh $(SYSTEM_TESTS)
 .PHONY: run-tests
 

@@ -1,248 +1,307 @@
-/* Synthetic workers that speak the real protocol: they play random legal games from each pair's opening, as
- * fast as they can, and deliver them. Measures what coordinator and database take.
+/* Many synthetic workers: they take leases and deliver random legal games from each pair's opening, as fast
+ * as they can. Measures what coordinator and database take; with options, does to them what sick workers do.
  *
- *   build/bench/load ENDPOINT WORKERS BATCH_PAIRS
+ *   build/bench/load ENDPOINT WORKERS BATCH_PAIRS [OPTION...]
  *
  * ends when the coordinator has nothing more to lease and prints one JSON line. */
+#include <argp.h>
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/random.h>
 
-#include "engine/build.h"
-#include "engine/mix.h"
-#include "engine/play.h"
 #include "proto/progress.h"
-#include "proto/socket.h"
+#include "tests/bench/synthetic.h"
 
-enum { LOAD_WORKERS_MAX = 256, LOAD_DEADLINE_MS = 30000, LOAD_IDLE_TURNS = 20 };
+enum { LOAD_WORKERS_MAX = 256, LOAD_IDLE_TURNS = 20 };
+
+struct load_options {
+    const char *endpoint, *name;
+    unsigned workers;
+    uint32_t batch_pairs, lease_pairs, times, leases;
+    enum synthetic_winner winner;
+    bool same, hold, alter, half;
+};
 
 struct load_worker {
     pthread_t thread;
-    const char *endpoint;
+    const struct load_options *options;
+    pthread_barrier_t *leased; /* where all wait for each other with --hold */
     unsigned number;
-    uint32_t batch_pairs;
-    struct dealer *dealer;
-    uint64_t request, batch, games, plies, duplicates, refused;
-    uint64_t bits;
+    struct synthetic synthetic;
+    uint64_t batch, games, plies, duplicates, conflicts, refused;
+    uint32_t leases;
     int64_t first_ms, last_ms; /* first lease, last acknowledgement */
 };
 
-static void give_up(const struct load_worker *worker, const char *why)
+static void count_answer(struct load_worker *worker, const struct message_results_ack *ack)
 {
-    fprintf(stderr, "load: worker %u: %s\n", worker->number, why);
-    exit(1);
-}
-
-static void ask(struct load_worker *worker, struct message *question, struct message *answer)
-{
-    char reason[256] = "";
-    int64_t until = progress_now_ms() + LOAD_DEADLINE_MS;
-    question->request = ++worker->request;
-    while (dealer_send(worker->dealer, question) != SOCKET_OK) {
-        if (progress_now_ms() > until)
-            give_up(worker, "cannot send");
-        bool woken;
-        dealer_wait(worker->dealer, -1, 20, &woken);
+    worker->games += ack->accepted;
+    worker->duplicates += ack->duplicates;
+    for (size_t i = 0; i < ack->exception_count; i++) {
+        bool conflict = ack->exceptions[i].verdict == MESSAGE_GAME_CONFLICT;
+        worker->conflicts += conflict;
+        worker->refused += !conflict;
+        if (!conflict)
+            fprintf(stderr, "load: %s\n", ack->exceptions[i].text);
     }
-    while (progress_now_ms() < until) {
-        bool woken;
-        if (dealer_wait(worker->dealer, -1, 100, &woken) != SOCKET_OK ||
-            dealer_receive(worker->dealer, answer, reason, sizeof reason) != SOCKET_OK)
-            continue;
-        if (answer->request == question->request)
-            return;
-        message_done(answer);
-    }
-    give_up(worker, "no answer");
+    worker->last_ms = progress_now_ms();
 }
 
-static void say_hello(struct load_worker *worker)
-{
-    struct message hello = {.kind = MESSAGE_HELLO}, answer;
-    uint64_t nonce;
-    if (getrandom(&nonce, sizeof nonce, 0) != sizeof nonce)
-        give_up(worker, "no random numbers");
-    hello.hello = (struct message_hello){
-        .role = MESSAGE_ROLE_WORKER,
-        .protocol = MESSAGE_PROTOCOL,
-        .protocol_min = MESSAGE_PROTOCOL_MIN,
-        .session_nonce = nonce,
-        .slots = 1,
-        .credit = 65536,
-    };
-    snprintf(hello.hello.name, sizeof hello.hello.name, "load-%u", worker->number);
-    snprintf(hello.hello.engine_build, sizeof hello.hello.engine_build, "%s", engine_build());
-    ask(worker, &hello, &answer);
-    if (answer.kind != MESSAGE_WELCOME)
-        give_up(worker, answer.kind == MESSAGE_REFUSED ? answer.refused.text : "no welcome");
-    message_done(&answer);
-}
-
-static void play_random(struct load_worker *worker, const struct play_setup *setup, struct game *game,
-                        uint64_t pair)
-{
-    char opening[PLAY_OPENING_MAX + 1];
-    size_t played;
-    int length = play_opening(setup, pair, opening);
-    game_reset(game, NULL);
-    if (length < 0 || game_play_text(game, opening, (size_t)length, &played) != GAME_OK)
-        give_up(worker, "no opening");
-    while (!game_over(game)) {
-        unsigned legal = game_legal(game);
-        worker->bits = mix(worker->bits, legal);
-        uint32_t skip = mix_below(worker->bits, (uint32_t)__builtin_popcount(legal));
-        while (skip--)
-            legal &= legal - 1;
-        game_play(game, __builtin_ctz(legal) + 6 * game_position(game).side);
-    }
-}
-
-static void fill_game(struct message_game *out, const struct message_lease_grant *grant, uint64_t pair,
-                      unsigned leg, const struct game *game)
-{
-    const struct message_spec *spec = &grant->spec;
-    *out = (struct message_game){
-        .experiment = spec->experiment,
-        .pair = pair,
-        .leg = leg,
-        .lease = grant->lease,
-        .attempt = grant->attempt,
-        .moves = strdup(game_moves(game)),
-        .plies = game_plies(game),
-        .nodes = 1000 * game_plies(game),
-        .time_ms = 10,
-    };
-    if (spec->with_scores) {
-        out->scores_size = 2 * out->plies;
-        out->scores = calloc(1, out->scores_size + 1);
-    }
-    snprintf(out->result, sizeof out->result, "%s", game_result_text(game_result(game)));
-    snprintf(out->reason, sizeof out->reason, "%s", game_reason_text(game_reason(game)));
-    snprintf(out->engine_build, sizeof out->engine_build, "%s", spec->engine_build);
-    memcpy(out->weights_a, spec->a.weights, MESSAGE_HASH);
-    memcpy(out->weights_b, spec->b.weights, MESSAGE_HASH);
-}
-
-static void deliver(struct load_worker *worker, struct message_game *games, size_t count)
+/* Sends a batch until it is acknowledged. */
+static void send_games(struct load_worker *worker, struct message_game *games, size_t count)
 {
     struct message results = {.kind = MESSAGE_RESULTS}, answer;
-    results.results.batch = ++worker->batch;
-    results.results.games = games;
-    results.results.game_count = count;
+    results.results = (struct message_results){worker->batch, games, count};
     for (;;) {
-        ask(worker, &results, &answer);
+        synthetic_ask(&worker->synthetic, &results, &answer);
         if (answer.kind == MESSAGE_RESULTS_ACK)
             break;
-        if (answer.kind != MESSAGE_REFUSED || answer.refused.code != MESSAGE_REFUSAL_BUSY)
-            give_up(worker, answer.kind == MESSAGE_REFUSED ? answer.refused.text : "no acknowledgement");
+        if (answer.kind == MESSAGE_REFUSED && answer.refused.code == MESSAGE_REFUSAL_SAY_HELLO) {
+            message_done(&answer);
+            synthetic_hello(&worker->synthetic, &answer);
+        } else if (answer.kind != MESSAGE_REFUSED || (answer.refused.code != MESSAGE_REFUSAL_BUSY &&
+                                                      answer.refused.code != MESSAGE_REFUSAL_UNAVAILABLE)) {
+            synthetic_give_up(&worker->synthetic,
+                              answer.kind == MESSAGE_REFUSED ? answer.refused.text : "no acknowledgement");
+        }
         message_done(&answer);
     }
-    worker->games += answer.results_ack.accepted;
-    worker->duplicates += answer.results_ack.duplicates;
-    worker->refused += answer.results_ack.exception_count;
-    if (answer.results_ack.exception_count)
-        fprintf(stderr, "load: %s\n", answer.results_ack.exceptions[0].text);
+    count_answer(worker, &answer.results_ack);
     message_done(&answer);
-    worker->last_ms = progress_now_ms();
+}
+
+/* The first game of the batch comes once more, with other content. */
+static void send_altered(struct load_worker *worker, struct synthetic_games *games,
+                         const struct message_lease_grant *grant, const struct message_game *first)
+{
+    struct message_game other;
+    bool same = games->same;
+    games->same = false;
+    do
+        synthetic_play(&worker->synthetic, games, grant, first->pair, first->leg, &other);
+    while (strcmp(other.moves, first->moves) == 0);
+    games->same = same;
+    send_games(worker, &other, 1);
+    message_game_done(&other);
+}
+
+static void deliver(struct load_worker *worker, struct synthetic_games *made,
+                    const struct message_lease_grant *grant, struct message_game *games, size_t count)
+{
+    worker->batch++;
+    for (uint32_t time = 0; time < worker->options->times; time++)
+        send_games(worker, games, count);
+    if (worker->options->alter)
+        send_altered(worker, made, grant, &games[0]);
     for (size_t i = 0; i < count; i++) {
         worker->plies += games[i].plies;
-        free(games[i].moves);
-        free(games[i].scores);
+        message_game_done(&games[i]);
     }
 }
 
 static void play_lease(struct load_worker *worker, const struct message_lease_grant *grant)
 {
-    struct rules rules;
-    char reason[256];
-    if (rules_parse(grant->spec.rules, &rules, reason, sizeof reason) != 0)
-        give_up(worker, reason);
-    struct play_setup setup = {.rules = &rules,
-                               .seed = grant->spec.seed,
-                               .opening_plies = grant->spec.opening_plies,
-                               .noise_ppm = grant->spec.noise_ppm};
-    struct game *game = game_create(&rules, NULL);
+    const struct load_options *options = worker->options;
+    struct synthetic_games made;
+    synthetic_games_init(&made, &worker->synthetic, &grant->spec);
+    made.same = options->same;
+    made.winner = options->winner;
     struct message_game *games = calloc(MESSAGE_GAMES_MAX, sizeof *games);
     size_t count = 0, bytes = 0;
     for (uint32_t i = 0; i < grant->pair_count; i++) {
-        for (unsigned leg = 0; leg < 2; leg++) {
-            play_random(worker, &setup, game, grant->first_pair + i);
-            fill_game(&games[count], grant, grant->first_pair + i, leg, game);
+        for (unsigned leg = 0; leg < (options->half ? 1 : 2); leg++) {
+            synthetic_play(&worker->synthetic, &made, grant, grant->first_pair + i, leg, &games[count]);
             bytes += message_game_bytes(&games[count++]);
         }
-        if (count >= 2 * worker->batch_pairs || count + 2 > MESSAGE_GAMES_MAX ||
+        if (count >= 2 * options->batch_pairs || count + 2 > MESSAGE_GAMES_MAX ||
             bytes > MESSAGE_BYTES_MAX * 3 / 4 || i + 1 == grant->pair_count) {
-            deliver(worker, games, count);
+            deliver(worker, &made, grant, games, count);
             count = bytes = 0;
         }
     }
-    game_destroy(game);
+    synthetic_games_done(&made);
     free(games);
+}
+
+static void take_lease(struct load_worker *worker, const struct message_lease_grant *grant)
+{
+    if (!worker->first_ms)
+        worker->first_ms = progress_now_ms();
+    if (worker->options->hold && worker->leases == 0)
+        pthread_barrier_wait(worker->leased);
+    worker->leases++;
+    play_lease(worker, grant);
 }
 
 static void *run(void *context)
 {
     struct load_worker *worker = context;
-    char reason[256];
-    worker->dealer = dealer_create(&worker->endpoint, 1, NULL, NULL, reason, sizeof reason);
-    if (!worker->dealer)
-        give_up(worker, reason);
-    worker->bits = mix(progress_now_ms() > 0 ? (uint64_t)progress_now_ms() : 0, worker->number);
-    say_hello(worker);
-    for (int idle = 0; idle < LOAD_IDLE_TURNS;) {
-        struct message request = {.kind = MESSAGE_LEASE_REQUEST}, answer;
-        request.lease_request = (struct message_lease_request){.pairs = 4096, .pairs_per_minute = 0};
-        ask(worker, &request, &answer);
+    const struct load_options *options = worker->options;
+    char name[MESSAGE_NAME_MAX];
+    struct message answer;
+    snprintf(name, sizeof name, "%.48s-%u", options->name, worker->number);
+    synthetic_init(&worker->synthetic, options->endpoint, name);
+    synthetic_hello(&worker->synthetic, &answer);
+    if (answer.kind != MESSAGE_WELCOME)
+        synthetic_give_up(&worker->synthetic,
+                          answer.kind == MESSAGE_REFUSED ? answer.refused.text : "no welcome");
+    message_done(&answer);
+    for (int idle = 0; idle < LOAD_IDLE_TURNS && worker->leases < options->leases;) {
+        struct message request = {.kind = MESSAGE_LEASE_REQUEST};
+        request.lease_request = (struct message_lease_request){.pairs = options->lease_pairs};
+        synthetic_ask(&worker->synthetic, &request, &answer);
         if (answer.kind == MESSAGE_LEASE_GRANT) {
             idle = 0;
-            if (!worker->first_ms)
-                worker->first_ms = progress_now_ms();
-            play_lease(worker, &answer.lease_grant);
+            take_lease(worker, &answer.lease_grant);
         } else {
-            idle++;
             bool woken;
-            dealer_wait(worker->dealer, -1, 50, &woken);
+            idle++;
+            dealer_wait(worker->synthetic.dealer, -1, 50, &woken);
         }
         message_done(&answer);
     }
-    dealer_destroy(worker->dealer);
+    synthetic_done(&worker->synthetic);
     return NULL;
+}
+
+/* --- options ----------------------------------------------------------------------------------------------
+ */
+
+enum {
+    OPTION_SAME = 256,
+    OPTION_HOLD,
+    OPTION_ALTER,
+    OPTION_HALF,
+    OPTION_TIMES,
+    OPTION_LEASES,
+    OPTION_WINNER
+};
+
+static const struct argp_option options_known[] = {
+    {"name", 'n', "NAME", 0, "Workers are NAME-0, NAME-1, ... (load)", 0},
+    {"pairs", 'p', "N", 0, "Pairs asked for at once (4096)", 0},
+    {"leases", OPTION_LEASES, "N", 0, "Leave after so many leases", 0},
+    {"same", OPTION_SAME, NULL, 0, "A pair's games are the same whoever plays them", 0},
+    {"winner", OPTION_WINNER, "a|b", 0, "Only games that this player wins", 0},
+    {"hold", OPTION_HOLD, NULL, 0, "Deliver nothing before every worker holds a lease", 0},
+    {"times", OPTION_TIMES, "N", 0, "Send every batch so often", 0},
+    {"alter", OPTION_ALTER, NULL, 0, "Send the first game of each batch once more with other content", 0},
+    {"half", OPTION_HALF, NULL, 0, "Deliver only the first game of each pair", 0},
+    {0},
+};
+
+static uint32_t whole(struct argp_state *state, const char *text, uint32_t most)
+{
+    char *end;
+    unsigned long value = strtoul(text, &end, 10);
+    if (*end != '\0' || value < 1 || value > most)
+        argp_error(state, "a whole number from 1 to %u, not `%s`", most, text);
+    return (uint32_t)value;
+}
+
+static error_t parse(int key, char *text, struct argp_state *state)
+{
+    struct load_options *options = state->input;
+    switch (key) {
+    case 'n':
+        options->name = text;
+        return 0;
+    case 'p':
+        options->lease_pairs = whole(state, text, 4096);
+        return 0;
+    case OPTION_LEASES:
+        options->leases = whole(state, text, UINT32_MAX - 1);
+        return 0;
+    case OPTION_SAME:
+        options->same = true;
+        return 0;
+    case OPTION_WINNER:
+        options->winner = *text == 'a' ? SYNTHETIC_A : SYNTHETIC_B;
+        return 0;
+    case OPTION_HOLD:
+        options->hold = true;
+        return 0;
+    case OPTION_TIMES:
+        options->times = whole(state, text, 1000);
+        return 0;
+    case OPTION_ALTER:
+        options->alter = true;
+        return 0;
+    case OPTION_HALF:
+        options->half = true;
+        return 0;
+    case ARGP_KEY_ARG:
+        if (state->arg_num == 0)
+            options->endpoint = text;
+        else if (state->arg_num == 1)
+            options->workers = whole(state, text, LOAD_WORKERS_MAX);
+        else if (state->arg_num == 2)
+            options->batch_pairs = whole(state, text, 4096);
+        else
+            argp_usage(state);
+        return 0;
+    case ARGP_KEY_END:
+        if (state->arg_num < 3)
+            argp_usage(state);
+        return 0;
+    default:
+        return ARGP_ERR_UNKNOWN;
+    }
+}
+
+static void print_sum(const struct load_worker *workers, unsigned count)
+{
+    struct load_worker sum = {.first_ms = INT64_MAX};
+    for (unsigned i = 0; i < count; i++) {
+        const struct load_worker *worker = &workers[i];
+        sum.games += worker->games;
+        sum.plies += worker->plies;
+        sum.duplicates += worker->duplicates;
+        sum.conflicts += worker->conflicts;
+        sum.refused += worker->refused;
+        sum.leases += worker->leases;
+        if (worker->first_ms && worker->first_ms < sum.first_ms)
+            sum.first_ms = worker->first_ms;
+        if (worker->last_ms > sum.last_ms)
+            sum.last_ms = worker->last_ms;
+    }
+    double seconds = sum.games ? (double)(sum.last_ms - sum.first_ms) / 1000 : 0;
+    printf(
+        "{\"workers\":%u,\"leases\":%u,\"games\":%llu,\"plies\":%llu,\"duplicates\":%llu,\"conflicts\":%llu,"
+        "\"refused\":%llu,\"seconds\":%.3f,\"games_per_second\":%.0f}\n",
+        count, sum.leases, (unsigned long long)sum.games, (unsigned long long)sum.plies,
+        (unsigned long long)sum.duplicates, (unsigned long long)sum.conflicts,
+        (unsigned long long)sum.refused, seconds, seconds > 0 ? (double)sum.games / seconds : 0);
 }
 
 int main(int argc, char **argv)
 {
     static struct load_worker workers[LOAD_WORKERS_MAX];
-    if (argc != 4 || atoi(argv[2]) < 1 || atoi(argv[2]) > LOAD_WORKERS_MAX || atoi(argv[3]) < 1) {
-        fprintf(stderr, "usage: load ENDPOINT WORKERS BATCH_PAIRS\n");
+    static const struct argp argp = {options_known,
+                                     parse,
+                                     "ENDPOINT WORKERS BATCH_PAIRS",
+                                     "Synthetic workers: random legal games over the real protocol.",
+                                     NULL,
+                                     NULL,
+                                     NULL};
+    struct load_options options = {.name = "load", .lease_pairs = 4096, .times = 1, .leases = UINT32_MAX};
+    pthread_barrier_t leased;
+    uint64_t refused = 0;
+    if (argp_parse(&argp, argc, argv, 0, NULL, &options) != 0)
         return 2;
+    pthread_barrier_init(&leased, NULL, options.workers);
+    for (unsigned i = 0; i < options.workers; i++) {
+        workers[i] = (struct load_worker){.options = &options, .leased = &leased, .number = i};
+        if (pthread_create(&workers[i].thread, NULL, run, &workers[i]) != 0) {
+            fprintf(stderr, "load: no thread\n");
+            return 1;
+        }
     }
-    unsigned count = (unsigned)atoi(argv[2]);
-    for (unsigned i = 0; i < count; i++) {
-        workers[i] =
-            (struct load_worker){.endpoint = argv[1], .number = i, .batch_pairs = (uint32_t)atoi(argv[3])};
-        if (pthread_create(&workers[i].thread, NULL, run, &workers[i]) != 0)
-            give_up(&workers[i], "no thread");
-    }
-    uint64_t games = 0, plies = 0, duplicates = 0, refused = 0;
-    int64_t first = INT64_MAX, last = 0;
-    for (unsigned i = 0; i < count; i++) {
+    for (unsigned i = 0; i < options.workers; i++) {
         pthread_join(workers[i].thread, NULL);
-        games += workers[i].games;
-        plies += workers[i].plies;
-        duplicates += workers[i].duplicates;
         refused += workers[i].refused;
-        if (workers[i].first_ms && workers[i].first_ms < first)
-            first = workers[i].first_ms;
-        if (workers[i].last_ms > last)
-            last = workers[i].last_ms;
     }
-    double seconds = games ? (double)(last - first) / 1000 : 0;
-    printf(
-        "{\"workers\":%u,\"games\":%llu,\"plies\":%llu,\"duplicates\":%llu,\"refused\":%llu,\"seconds\":%.3f,"
-        "\"games_per_second\":%.0f}\n",
-        count, (unsigned long long)games, (unsigned long long)plies, (unsigned long long)duplicates,
-        (unsigned long long)refused, seconds, seconds > 0 ? (double)games / seconds : 0);
+    print_sum(workers, options.workers);
     return refused ? 1 : 0;
 }
