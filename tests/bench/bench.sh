@@ -7,7 +7,8 @@
 #   KROO_BENCH_PAIRS=N      pairs delivered by the synthetic workers (default 100000)
 #   KROO_BENCH_GAMES=N      pairs of self-play a core (default 300)
 . "$(dirname "$0")/../system/lib.sh"
-set -e
+set -e -o pipefail
+shopt -s inherit_errexit
 load=$build/bench/load
 cores=$(nproc)
 load_pairs=${KROO_BENCH_PAIRS:-100000}
@@ -38,10 +39,10 @@ seconds_of() { # COMMAND...: how long it takes
 }
 
 machine() {
-    model=$(sed -n 's/^model name[[:space:]]*: //p' /proc/cpuinfo | head -n 1)
+    model=$(sed -n '/^model name/ { s/^[^:]*: //p; q }' /proc/cpuinfo)
     jq -n --arg cpu "${model:-unknown}" --arg architecture "$(uname -m)" --argjson cores "$cores" \
         --argjson memory_mib "$(awk '/^MemTotal/ { print int($2 / 1024) }' /proc/meminfo)" \
-        --arg system "$(uname -sr)" --arg postgresql "$(psql --version)" --arg engine "$(kroo-engine --version | head -n 1)" \
+        --arg system "$(uname -sr)" --arg postgresql "$(psql --version)" --arg engine "$(kroo-engine --version)" \
         --arg commit "$(git -C "$root" rev-parse --short HEAD 2>/dev/null || :)" --arg at "$(date -u +%FT%TZ)" \
         --argjson load_before "$(cut -d' ' -f1 /proc/loadavg)" \
         '{cpu: $cpu, architecture: $architecture, cores: $cores, memory_mib: $memory_mib, system: $system,
@@ -67,7 +68,7 @@ played() {
 selfplay_figures() {
     for workers in $(printf '%s\n' 1 "$cores" | sort -nu); do
         said=$(played "$workers" $((workers * core_pairs)))
-        figure "self-play, 1,000 nodes a move, cores: $workers" "$(jq .per_second <<<"$said")" "games/s" "$said"
+        figure "self-play, 1,000 nodes a move, cores: $workers" "$(jq .per_second <<<"$said")" games/s "$said"
     done
 }
 
