@@ -116,7 +116,9 @@ static enum store_error copy_incoming(struct store *store, const struct store_ga
     return store_copy_end(&copy);
 }
 
-/* Scalar subqueries, so that each game is looked up by key whatever the planner thinks of the tables' sizes.
+/* Under a time limit two runs of a game differ by nature: the stored one stands, and the other is no
+ * conflict. Scalar subqueries, so that each game is looked up by key whatever the planner thinks of the
+ * tables' sizes.
  */
 static const char compare_sql[] =
     "with fresh as (insert into game (" GAME_COLUMNS ") select " GAME_COLUMNS
@@ -127,7 +129,9 @@ static const char compare_sql[] =
 
     "update pg_temp.game_incoming i set outcome = (select case when (g.moves, g.result, g.reason, g.south, "
     "g.north, g.a_half_points, g.claimed) = (i.moves, i.result, i.reason, i.south, i.north, i.a_half_points, "
-    "i.claimed) and g.scores is not distinct from i.scores then 1 else 2 end from game g "
+    "i.claimed) and g.scores is not distinct from i.scores then 1 when exists (select from experiment e "
+    "join player p on p.id in (e.player_a, e.player_b) where e.id = i.experiment_id "
+    "and (p.options ->> 'time_ms')::bigint > 0) then 1 else 2 end from game g "
     "where (g.experiment_id, g.pair_no, g.leg) = (i.experiment_id, i.pair_no, i.leg)) where i.outcome is "
     "null;";
 

@@ -539,6 +539,25 @@ static void killed_in_the_middle(void **state)
     fixture_games_done(&lost);
 }
 
+/* Two runs of a timed game differ by nature; a dispute over them would never settle. */
+static void timed_games_are_no_conflict(void **state)
+{
+    (void)state;
+    struct store_experiment experiment = fixture_experiment(store);
+    experiment.a.limits = experiment.b.limits = (struct store_limits){.time_ms = 20, .hash_kib = 1024};
+    uint64_t id = fixture_create(store, &experiment);
+    struct fixture_games first = fixture_games(id, 0, 1), second = fixture_games(id, 1, 1);
+    fixture_put(store, &first);
+    for (int leg = 0; leg < 2; leg++)
+        second.games[leg].pair = 0;
+    fixture_put(store, &second);
+    assert_int_equal(fixture_outcomes(&second, STORE_GAME_DUPLICATE), 2);
+    assert_string_equal(
+        fixture_cell_of(store, "select count(*) from dispute where experiment_id = %" PRIu64, id), "0");
+    fixture_games_done(&first);
+    fixture_games_done(&second);
+}
+
 int main(int argc, char **argv)
 {
     (void)argc;
@@ -552,6 +571,7 @@ int main(int argc, char **argv)
         cmocka_unit_test(other_content_is_a_dispute),
         cmocka_unit_test(a_dispute_after_counting),
         cmocka_unit_test(bad_games_are_refused),
+        cmocka_unit_test(timed_games_are_no_conflict),
         cmocka_unit_test(a_claimed_ending),
         cmocka_unit_test(the_longest_games_fit),
         cmocka_unit_test(standings_in_order),
