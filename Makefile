@@ -171,15 +171,17 @@ setup:
 
 # Packages first, then a fresh make: what pkg-config knows is read when make starts.
 demo: setup
-	@$(MAKE) --no-print-directory -j$$(nproc) all >build.log 2>&1 || { cat build.log; exit 1; }; rm -f build.log
+	@mkdir -p $(BUILD)
+	@echo 'building ...'
+	@$(MAKE) --no-print-directory -j$$(nproc) all >$(BUILD)/demo-build.log 2>&1 || { cat $(BUILD)/demo-build.log; exit 1; }
 	@sh deploy/demo.sh
 
 SYSTEM_TESTS := $(sort $(wildcard tests/system/test_*.sh))
 check: setup
-	@$(MAKE) --no-print-directory -j$$(nproc) all unit-programs
+	@$(MAKE) --no-print-directory -j$$(nproc) all unit-programs $(TEST_PROGRAMS) fuzz-replay-programs
 	@$(MAKE) --no-print-directory run-tests
-run-tests: $(EXECUTABLES) $(UNIT) $(TEST_PROGRAMS)
-	@KROO_BUILD=$(abspath $(BUILD)) sh tests/run.sh $(UNIT) tests/sql/run.sh $(SYSTEM_TESTS)
+run-tests: $(EXECUTABLES) $(UNIT) $(TEST_PROGRAMS) fuzz-replay-programs
+	@KROO_BUILD=$(abspath $(BUILD)) sh tests/run.sh $(UNIT) $(FUZZ_REPLAY) tests/sql/run.sh $(SYSTEM_TESTS)
 .PHONY: run-tests
 
 bench: setup
