@@ -1,0 +1,64 @@
+#!/usr/bin/env bash
+# Workers that stop answering: their leases lapse, the ranges are played by others, and what they deliver when they
+# come back counts once. Twenty killed at once leave no open lease after one term.
+. "$(dirname "$0")/lib.sh"
+export KROO_TERM_MS=2000 KROO_PROGRESS_MS=200
+
+counters() {
+    sql "select games_stored, prefix_pairs, wins + draws + losses from experiment_counter where experiment_id = $id"
+}
+stored_any() { [ "$(sql "select games_stored > 0 from experiment_counter where experiment_id = $id")" = t ]; }
+finished() { [ "$(sql "select state from experiment where id = $id")" = finished ]; }
+worker() { # NAME SLOTS
+    kroo-worker --endpoint "$endpoint" --name "$1" --slots "$2" --state "$work/$1" 2>"$work/$1.log" &
+}
+open_leases() {
+    sql "select count(*) from lease l join session s on s.id = l.session_id where l.experiment_id = $id and l.state = 'open' and s.name like '$1'"
+}
+
+ok "a private cluster without workers" "$kroo" up --dir "$dir" --workers 0
+endpoint=$(sed -n 's/^endpoint = //p' "$dir/kroo.conf")
+
+# --- a worker thought dead ---
+id=$("$kroo" selfplay --dir "$dir" --weights starting --pairs 60 --nodes 3000 --seed 6)
+worker sleeper 2
+sleeper=$!
+ok "a worker plays" wait_until 30 stored_any
+kill -STOP $sleeper
+expired() { [ "$(sql "select count(*) > 0 from lease where experiment_id = $id and state = 'expired'")" = t ]; }
+ok "stopped, its leases lapse" wait_until 20 expired
+worker second 2
+again() { [ "$(sql "select count(*) > 0 from lease where experiment_id = $id and attempt > 1")" = t ]; }
+ok "its ranges go out again under the next attempt" wait_until 20 again
+kill -CONT $sleeper
+ok "awake again it does not disturb" wait_until 60 finished
+is "every pair is there and counted once" "$(counters)" '120|60|120'
+is "nothing it delivered late is disputed" "$(sql "select count(*) from dispute")" 0
+ok "kroo verify agrees" "$kroo" verify --dir "$dir" "$id"
+kill -9 %1 %2
+wait %1 %2 2>/dev/null
+
+# --- twenty killed at once ---
+id=$("$kroo" selfplay --dir "$dir" --weights starting --pairs 400 --nodes 500 --seed 7)
+pids=
+for number in $(seq 20); do
+    worker "herd-$number" 1
+    pids="$pids $!"
+done
+all_hold() {
+    [ "$(sql "select count(distinct s.name) from lease l join session s on s.id = l.session_id where l.experiment_id = $id")" -eq 20 ]
+}
+ok "twenty workers hold leases" wait_until 30 all_hold
+# shellcheck disable=SC2086
+kill -9 $pids
+# shellcheck disable=SC2086
+wait $pids 2>/dev/null
+none_open() { [ "$(open_leases 'herd-%')" -eq 0 ]; }
+ok "killed, they hold none within their term" wait_until 10 none_open
+is "the cluster does not think they work" \
+    "$("$kroo" status --dir "$dir" --json | jq '[.workers[] | select(.name | startswith("herd-")) | .leases] | add')" 0
+worker last 2
+ok "one worker ends what they began" wait_until 60 finished
+is "every pair is there and counted once" "$(counters)" '800|400|800'
+ok "kroo verify agrees" "$kroo" verify --dir "$dir" "$id"
+done_testing
