@@ -110,7 +110,7 @@ void rows_digest(const struct rows *training, const struct rows *validation, uin
 double row_target(const struct row *row, double lambda, double k)
 {
     double result = row->half_points / 2.0;
-    if (row->score == PLAY_NO_SCORE)
+    if (row->score == PLAY_NO_SCORE || lambda >= 1.0) /* then k may be 0 */
         return result;
     return lambda * result + (1.0 - lambda) / (1.0 + exp(-row->score / k));
 }

@@ -112,9 +112,19 @@ static void shared_positions_are_counted(void **state)
     rows_done(&other);
 }
 
+/* A bug once: with all scores 0 no scale can be fitted, K is 0, and 0 / 0 came into targets that do not look
+ * at scores. */
+static void without_a_scale_the_result_alone_is_the_target(void **state)
+{
+    (void)state;
+    struct row row = {.score = 0, .half_points = 2};
+    assert_close(row_target(&row, 1.0, 0.0), 1.0, 1e-15);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(without_a_scale_the_result_alone_is_the_target),
         cmocka_unit_test(limit_is_refused_without_effect),
         cmocka_unit_test(target_blends_result_and_score),
         cmocka_unit_test(equal_positions_merge_to_their_mean),
