@@ -138,11 +138,13 @@ static void lease_arm(struct worker *worker, struct lease *lease, int64_t now)
         if (error == CACHE_OK)
             continue;
         complete = false;
-        if (error == CACHE_ERROR_ABSENT && ++lease->fetches <= INSIDE_FETCHES_MAX &&
-            fetch_want(&worker->fetch, hashes[side], true) == 0)
-            continue;
         char hex[ARTIFACT_HEX], why[512];
         artifact_hex(hashes[side], hex);
+        if (error == CACHE_ERROR_ABSENT && ++lease->fetches <= INSIDE_FETCHES_MAX &&
+            fetch_want(&worker->fetch, hashes[side], true) == 0) {
+            log_line(LOG_LEVEL_INFO, "fetching", "sha256=%s why=\"%s\"", hex, reason);
+            continue;
+        }
         snprintf(why, sizeof why, "weights %.12s cannot be used: %s", hex,
                  reason[0] != '\0' ? reason : "too many others are being fetched");
         lease_give_back(worker, lease, why, now);

@@ -184,13 +184,22 @@ static void lie_about_games(struct synthetic *liar)
 /* --- versions ---------------------------------------------------------------------------------------------
  */
 
+static struct message_game short_game(const struct synthetic *liar, uint64_t experiment)
+{
+    static char moves[] = "A";
+    struct message_game game = {
+        .experiment = experiment, .lease = 1, .attempt = 1, .moves = moves, .plies = 1};
+    strcpy(game.result, "south");
+    strcpy(game.reason, "majority");
+    strcpy(game.engine_build, liar->engine_build);
+    return game;
+}
+
 static void ask_everything(struct synthetic *liar)
 {
     struct message_lease_progress progress = {.lease = 1, .plies = 1};
-    struct message_game game = {.experiment = 1, .moves = (char[]){"A"}, .plies = 1, .result = "south"};
+    struct message_game game = short_game(liar, 1);
     uint64_t lease = 1;
-    strcpy(game.reason, "majority");
-    strcpy(game.engine_build, liar->engine_build);
     struct message questions[] = {
         {.kind = MESSAGE_LEASE_REQUEST, .lease_request = {.pairs = 1}},
         {.kind = MESSAGE_RESULTS, .results = {1, &game, 1}},
@@ -210,11 +219,7 @@ static void be_of_another_build(struct synthetic *liar, char **ids)
     struct message request = {.kind = MESSAGE_LEASE_REQUEST, .lease_request = {.pairs = 1}};
     say(liar, "LEASE_REQUEST", &request);
     for (; *ids; ids++) {
-        struct message_game game = {
-            .experiment = strtoull(*ids, NULL, 10), .moves = (char[]){"A"}, .plies = 1};
-        strcpy(game.result, "south");
-        strcpy(game.reason, "majority");
-        strcpy(game.engine_build, liar->engine_build);
+        struct message_game game = short_game(liar, strtoull(*ids, NULL, 10));
         deliver(liar, *ids, &game);
     }
 }
