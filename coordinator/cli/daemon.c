@@ -15,9 +15,9 @@
 
 enum { DAEMON_LOOK_MS = 20 };
 
-static void pause_ms(long ms)
+void daemon_pause(void)
 {
-    struct timespec wait = {.tv_nsec = ms * 1000000};
+    struct timespec wait = {.tv_nsec = DAEMON_LOOK_MS * 1000000};
     nanosleep(&wait, NULL);
 }
 
@@ -126,7 +126,7 @@ bool daemon_stop_wait(const char *pid_file, int deadline_ms)
             by_itself = false;
             until = INT64_MAX;
         }
-        pause_ms(DAEMON_LOOK_MS);
+        daemon_pause();
     }
     unlink(pid_file);
     return by_itself;
@@ -140,7 +140,7 @@ int daemon_await(const char *pid_file, bool (*ready)(void *context), void *conte
             return -1;
         if (progress_now_ms() >= until)
             return -2;
-        pause_ms(DAEMON_LOOK_MS);
+        daemon_pause();
     }
     return 0;
 }

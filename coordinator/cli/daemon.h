@@ -23,6 +23,8 @@ bool daemon_stop_ask(const char *pid_file);
 bool daemon_stop_wait(const char *pid_file, int deadline_ms);
 /* Waits until ready(context) or the process is gone or the deadline: 0, -1 gone, -2 deadline. */
 int daemon_await(const char *pid_file, bool (*ready)(void *context), void *context, int deadline_ms);
+/* The moment between two looks at something that takes time. */
+void daemon_pause(void);
 /* The last lines of a log on standard error. */
 void daemon_show_log(const char *log, int lines);
 

@@ -11,9 +11,10 @@
 
 #include "coordinator/cli/args.h"
 #include "proto/artifact.h"
+#include "proto/progress.h"
 #include "sql/store.h"
 
-enum { POSTGRES_START_S = 60, POSTGRES_STOP_S = 60 };
+enum { POSTGRES_START_S = 60, POSTGRES_STOP_S = 60, POSTGRES_RETRY_MS = 30000 };
 
 static const char user_name[] = "kroo";
 static const char admin_name[] = "kroo_admin";
@@ -204,22 +205,18 @@ static int start_server(const struct postgres *postgres)
     snprintf(log, sizeof log, "%s/log", postgres->home);
     snprintf(seconds, sizeof seconds, "%d", POSTGRES_START_S);
     const char *const start[] = {"pg_ctl", "-D", data, "-l", log, "-w", "-t", seconds, "start", NULL};
-    if (run_program(postgres, start, NULL) == 0)
-        return 0;
-    args_refuse("PostgreSQL does not start; the end of %s:", log);
-    daemon_show_log(log, 12);
-    return -1;
+    return run_program(postgres, start, NULL) == 0 ? 0 : -1;
 }
 
 /* The database `kroo`, made when it is not there. */
-static int make_database(const struct postgres *postgres)
+static int make_database(const struct postgres *postgres, char *reason, size_t reason_size)
 {
-    char conninfo[160], reason[512];
+    char conninfo[160];
     struct store_table table;
     snprintf(conninfo, sizeof conninfo, "host=%s dbname=postgres user=%s", postgres->socket, admin_name);
-    struct store *store = store_open(conninfo, NULL, "kroo up", reason, sizeof reason);
+    struct store *store = store_open(conninfo, NULL, "kroo up", reason, reason_size);
     if (!store)
-        return args_refuse("the database: %s", reason), -1;
+        return -1;
     enum store_error error =
         store_query(store, "select 1 from pg_database where datname = 'kroo'", NULL, 0, &table);
     bool there = error == STORE_OK && table.rows > 0;
@@ -231,22 +228,33 @@ static int make_database(const struct postgres *postgres)
             store_table_done(&table);
     }
     if (error != STORE_OK)
-        args_refuse("the database: %s", store_reason(store));
+        snprintf(reason, reason_size, "%s", store_reason(store));
     store_close(store);
     return error == STORE_OK ? 0 : -1;
 }
 
+/* A server that was killed a moment ago may still look alive, and its children may hold its memory: tried
+ * again for a while. */
 int postgres_up(struct postgres *postgres, const char *dir, bool *started)
 {
+    char reason[512] = "it does not start";
+    int64_t until = progress_now_ms() + POSTGRES_RETRY_MS;
     *started = false;
     if (make_folders(postgres, dir) != 0 || make_data(postgres) != 0)
         return -1;
-    if (!postgres_runs(postgres)) {
-        if (start_server(postgres) != 0)
-            return -1;
-        *started = true;
-    }
-    return make_database(postgres);
+    do {
+        bool ran = postgres_runs(postgres);
+        bool runs = ran || start_server(postgres) == 0;
+        *started = *started || (runs && !ran);
+        if (runs && make_database(postgres, reason, sizeof reason) == 0)
+            return 0;
+        daemon_pause();
+    } while (progress_now_ms() < until);
+    args_refuse("PostgreSQL: %s; the end of %s/log:", reason, postgres->home);
+    char log[DAEMON_PATH + 16];
+    snprintf(log, sizeof log, "%s/log", postgres->home);
+    daemon_show_log(log, 12);
+    return -1;
 }
 
 bool postgres_down(const struct postgres *postgres)
