@@ -8,7 +8,9 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/file.h>
+#include <sys/socket.h>
 #include <sys/stat.h>
+#include <sys/un.h>
 #include <unistd.h>
 
 #include "coordinator/cli/args.h"
@@ -163,6 +165,17 @@ static int await_coordinator(struct cluster *cluster, const char *pids, const ch
     return -1;
 }
 
+static bool somebody_listens(const char *path)
+{
+    struct sockaddr_un address = {.sun_family = AF_UNIX};
+    int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
+    snprintf(address.sun_path, sizeof address.sun_path, "%s", path);
+    bool answered = fd >= 0 && connect(fd, (const struct sockaddr *)&address, sizeof address) == 0;
+    if (fd >= 0)
+        close(fd);
+    return answered;
+}
+
 static int start_coordinator(struct cluster *cluster)
 {
     char program[PATH_MAX], pids[PATH_MAX], log[PATH_MAX];
@@ -170,6 +183,10 @@ static int start_coordinator(struct cluster *cluster)
     log_file(cluster, "coordinator", log);
     if (daemon_pid(pids))
         return 0;
+    if (somebody_listens(cluster->endpoint + strlen("ipc://")))
+        return args_refuse("a coordinator that `kroo up` did not start listens at %s: stop it first",
+                           cluster->endpoint),
+               -1;
     unlink(cluster->endpoint + strlen("ipc://"));
     snprintf(program, sizeof program, "%s/kroo-coordinator", cluster->programs);
     const char *const command[] = {program, "--config", cluster->config, NULL};
