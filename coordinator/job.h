@@ -43,6 +43,7 @@ struct job_results {
 struct job_grant {
     struct store_lease lease;
     uint32_t term_ms;
+    bool late; /* the experiment had its verdict already: no row, no lease */
 };
 
 struct job_leases_end {

@@ -102,6 +102,11 @@ static const struct tally *current(const struct ledger *ledger)
     return ledger->draft ? ledger->draft : ledger->tally;
 }
 
+bool ledger_has_ended(const struct ledger *ledger)
+{
+    return ledger->draft ? ledger->draft_ended : ledger->ended;
+}
+
 struct store_counters ledger_counters(const struct ledger *ledger)
 {
     const struct tally *tally = current(ledger);

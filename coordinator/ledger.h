@@ -34,6 +34,8 @@ int ledger_draft(struct ledger *ledger);
 void ledger_keep(struct ledger *ledger);
 void ledger_discard(struct ledger *ledger);
 
+/* Has it a verdict, the one that the draft is about to write included? */
+bool ledger_has_ended(const struct ledger *ledger);
 /* The counters to store: of the draft if there is one. */
 struct store_counters ledger_counters(const struct ledger *ledger);
 /* The verdict row of a decided draft; with `by` (a user's name) the row of an abort. */

@@ -247,11 +247,19 @@ static enum store_error put_counters(struct round *round)
 
 /* --- the rest of a round --- */
 
+/* A lease asked for before the verdict and written after it would be one that nobody waits for. */
+static enum store_error put_grant(struct round *round, struct job_grant *grant)
+{
+    const struct ledger *ledger = ledger_book_find(round->book, grant->lease.experiment);
+    grant->late = ledger && ledger_has_ended(ledger);
+    return grant->late ? STORE_OK : store_lease_insert(round->store, &grant->lease, 1);
+}
+
 static enum store_error put_row(struct round *round, struct job *job)
 {
     switch (job->kind) {
     case JOB_GRANT:
-        return store_lease_insert(round->store, &job->grant.lease, 1);
+        return put_grant(round, &job->grant);
     case JOB_LEASES_END:
         return store_lease_end(round->store, job->leases_end.ids, job->leases_end.count,
                                job->leases_end.state);

@@ -123,10 +123,11 @@ static void answer_grant(struct server *server, struct job *job)
 {
     const struct store_lease *row = &job->grant.lease;
     struct server_experiment *experiment = server_find_experiment(server, row->experiment);
-    if (job->error != STORE_OK || !experiment || experiment->ended) {
+    if (job->error != STORE_OK || job->grant.late || !experiment || experiment->ended) {
         lease_release(server->leases, row->id, row->session, NULL);
         if (job->error == STORE_OK) {
-            end_lease_row(server, row->id);
+            if (!job->grant.late)
+                end_lease_row(server, row->id);
             job->error = STORE_ERROR_CONNECTION;
             snprintf(job->text, sizeof job->text, "the experiment ended meanwhile: ask again");
         }

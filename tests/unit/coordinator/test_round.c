@@ -271,6 +271,39 @@ static void a_refused_job_takes_nothing_with_it(void **state)
     job_destroy(deliver(bench, 0, 1, 1, 1, false, STORE_GAME_INSERTED)); /* the connection goes on */
 }
 
+/* Found as two rows of table lease granted after the verdict of their match. */
+static void a_lease_asked_for_before_the_verdict_is_none_after_it(void **state)
+{
+    struct bench *bench = *state;
+    struct job *results = job_create(JOB_RESULTS), *same = job_create(JOB_GRANT),
+               *next = job_create(JOB_GRANT);
+    struct job *grants[] = {same, next};
+    results->results.games = malloc(2 * PAIRS * sizeof(struct store_game));
+    results->results.outcome = calloc(2 * PAIRS, sizeof(enum store_outcome));
+    results->results.count = 2 * PAIRS;
+    memcpy(results->results.games, bench->games.games, 2 * PAIRS * sizeof(struct store_game));
+    for (int i = 0; i < 2; i++)
+        grants[i]->grant.lease = (struct store_lease){.id = 900 + 2 * bench->experiment + (uint64_t)i,
+                                                      .experiment = bench->experiment,
+                                                      .pair_count = 1,
+                                                      .attempt = 1,
+                                                      .session = 1};
+    same->next = results;
+    assert_ok(bench->store, round_commit(&bench->round, same));
+    assert_true(bench->round.reports->report.ended);
+    job_destroy(bench->round.reports);
+    assert_ok(bench->store, round_commit(&bench->round, next));
+    assert_true(same->grant.late);
+    assert_true(next->grant.late);
+    assert_string_equal(fixture_cell_of(bench->store,
+                                        "select count(*) from lease where experiment_id = %" PRIu64,
+                                        bench->experiment),
+                        "0");
+    job_destroy(same);
+    job_destroy(results);
+    job_destroy(next);
+}
+
 static void a_dead_server_is_no_answer(void **state)
 {
     struct bench *bench = *state;
@@ -300,6 +333,8 @@ int main(int argc, char **argv)
         cmocka_unit_test_setup_teardown(the_first_content_loses_when_it_stands_alone, set_up, tear_down),
         cmocka_unit_test_setup_teardown(five_runs_without_agreement_block_the_experiment, set_up, tear_down),
         cmocka_unit_test_setup_teardown(a_refused_job_takes_nothing_with_it, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(a_lease_asked_for_before_the_verdict_is_none_after_it, set_up,
+                                        tear_down),
         cmocka_unit_test_setup_teardown(a_dead_server_is_no_answer, set_up, tear_down),
     };
     return cmocka_run_group_tests(tests, fixture_migrate, NULL);
