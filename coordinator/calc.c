@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "coordinator/estimate.h"
 #include "coordinator/sprt.h"
 #include "coordinator/statistics.h"
 
@@ -174,6 +175,30 @@ static void answer_llr(struct request *request, json_t *answer)
     put_test(answer, &test, length);
 }
 
+static void answer_sprt_estimate(struct request *request, json_t *answer)
+{
+    struct statistics_sample sample;
+    struct sprt_test test;
+    struct estimate_end end;
+    struct estimate_unbiased estimate;
+    size_t length;
+    if (!read_sample(request, &sample, &length) || !read_test(request, &test))
+        return;
+    if (estimate_end_set(&end, &sample, &test) != 0) {
+        complain(request,
+                 "with bounds this close or this far apart the estimate is beyond the range of numbers");
+        return;
+    }
+    estimate_unbiased(&end, &estimate);
+    put(answer, "elo", estimate.elo);
+    put(answer, "elo_lo", estimate.elo_lo);
+    put(answer, "elo_hi", estimate.elo_hi);
+    put(answer, "los", estimate.los);
+    put(answer, "llr_clamped", end.llr);
+    put(answer, "samples_clamped", end.samples);
+    put_test(answer, &test, length);
+}
+
 /* Feeds whole batches until the verdict; the digits have been checked. */
 static void feed_sequence(struct sprt_state *state, const struct sprt_test *test, const char *sequence,
                           size_t length)
@@ -249,15 +274,17 @@ static void answer_request(struct request *request, json_t *answer)
     if (!json_is_object(request->root))
         complain(request, "a request is a JSON object such as {\"op\":\"elo\",\"counts\":[1,2,3]}");
     else if (!op)
-        complain(request, "\"op\" is missing: elo, llr or sprt");
+        complain(request, "\"op\" is missing: elo, llr, sprt or sprt-estimate");
     else if (strcmp(op, "elo") == 0)
         answer_elo(request, answer);
     else if (strcmp(op, "llr") == 0)
         answer_llr(request, answer);
     else if (strcmp(op, "sprt") == 0)
         answer_sprt(request, answer);
+    else if (strcmp(op, "sprt-estimate") == 0)
+        answer_sprt_estimate(request, answer);
     else
-        complain(request, "unknown op \"%.40s\": elo, llr or sprt", op);
+        complain(request, "unknown op \"%.40s\": elo, llr, sprt or sprt-estimate", op);
 }
 
 char *calc_answer(const char *line, size_t length)

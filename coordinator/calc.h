@@ -4,6 +4,7 @@
  *   {"op":"elo","counts":[...]}
  *   {"op":"llr","counts":[...],"model":"normalized|logistic","elo0":a,"elo1":b}
  *   {"op":"sprt","bins":3|5,"model","elo0","elo1","alpha","beta","batch","sequence":"0134..."}
+ *   {"op":"sprt-estimate","counts":[...],"model","elo0","elo1","alpha","beta"}
  *
  * 3 counts are L, D, W games; 5 are LL, LD, DD+WL, WD, WW pairs; 6 are LL, LD, DD, WL, DW, WW pairs. Left
  * out, model is normalized, alpha and beta 0.05, bins 5, batch 1; the answer states each. */
@@ -18,7 +19,8 @@ enum { CALC_LINE_MAX = 4 * 1024 * 1024 };
 /* Answers carry `elo, elo_lo, elo_hi, los, nelo, score, llr, lower, upper, state, stopped_at` as far as they
  * apply, and beside every llr its model, bounds, count order and formula version. `llr`, `counts` and the
  * estimate of an `sprt` stand at its last evaluation: one for each whole batch; a trailing part of a batch is
- * not evaluated.
+ * not evaluated. Of an `sprt-estimate`, `elo`, its ends and `los` are the median-unbiased ones, beside the
+ * `llr_clamped` and `samples_clamped` that they rest on (estimate.h).
  *
  * The answer to `length` bytes of request, without line end; {"error":"..."} for a bad one. Owned by the
  * caller (free); NULL only without memory. */

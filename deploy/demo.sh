@@ -92,7 +92,7 @@ validation loss  \(.loss_before | r(5)) before, \(.loss_after | r(5)) after: \(.
 value "$rounded"'"match            experiment \(.experiment): the new weights against the starting weights
 pairs            \(.counts | join(", "))  (\(.count_order))
 pentanomial      \(.pentanomial | join(", "))  (\(.pentanomial_order))
-Elo              \(.estimate.elo | r(1)), 95 % interval from \(.estimate.elo_lo | r(1)) to \(.estimate.elo_hi | r(1)) (plain estimate: biased after a sequential test)
+Elo              \(.estimate.elo | r(1)), 95 % interval from \(.estimate.elo_lo | r(1)) to \(.estimate.elo_hi | r(1)) (plain estimate: biased after a sequential test)\(.estimate.unbiased | if . then "; median-unbiased \(.elo | r(1)) [\(.elo_lo | r(1)), \(.elo_hi | r(1))]" else "" end)
 LLR              \(.sprt.llr | r(3)) in [\(.sprt.lower | r(3)), \(.sprt.upper | r(3))], \(.sprt.model) model, elo0 \(.sprt.elo0), elo1 \(.sprt.elo1)
 verdict          \(.verdict.verdict) after \(.verdict.pairs) pairs"' "$answers/match"
 cat <<EOF

@@ -6,6 +6,7 @@
 #include "coordinator/cli/commands.h"
 #include "coordinator/cli/connect.h"
 #include "coordinator/cli/table.h"
+#include "coordinator/estimate.h"
 #include "coordinator/record.h"
 #include "proto/artifact.h"
 
@@ -19,6 +20,8 @@ struct show {
     bool has_test;
     struct sprt_test test;
     struct sprt_state bounds;
+    bool has_unbiased; /* a sequential test that has ended */
+    struct estimate_unbiased unbiased;
     struct store_table endings;
     char warnings[SPECIFICATION_WARNINGS_MAX + 4][SPECIFICATION_REASON_MAX];
     unsigned warning_count;
@@ -61,6 +64,11 @@ static void work_out(struct show *show)
     show->has_test = record_test(&show->record, &show->test);
     if (show->has_test)
         sprt_init(&show->bounds, &show->test, STATISTICS_PAIR_BINS);
+    struct estimate_end end;
+    show->has_unbiased = show->has_estimate && show->has_test && show->record.has_verdict &&
+                         estimate_end_set(&end, &sample, &show->test) == 0;
+    if (show->has_unbiased)
+        estimate_unbiased(&end, &show->unbiased);
     collect_warnings(show);
 }
 
@@ -138,6 +146,11 @@ static void print_estimates(const struct show *show)
         printf("  %-11s %+.1f\n", "nElo", e->nelo);
         printf("  %-11s %.2f %%\n", "LOS", 100 * e->los);
     }
+    if (show->has_unbiased)
+        printf("  %-11s %+.1f, 95 %% interval from %+.1f to %+.1f, LOS %.2f %% (median-unbiased, after the "
+               "test)\n",
+               "Elo", show->unbiased.elo, show->unbiased.elo_lo, show->unbiased.elo_hi,
+               100 * show->unbiased.los);
     if (show->has_test)
         printf("  %-11s %.3f in [%.3f, %.3f]; %s model, elo0 %g, elo1 %g, alpha %g, beta %g, batches of %u "
                "pairs, "
@@ -223,14 +236,24 @@ static json_t *counts_json(const struct store_counters *c)
                      (json_int_t)c->draws, "losses", (json_int_t)c->losses);
 }
 
+static json_t *unbiased_json(const struct show *show)
+{
+    const struct estimate_unbiased *u = &show->unbiased;
+    if (!show->has_unbiased)
+        return json_null();
+    return json_pack("{s:f, s:f, s:f, s:f}", "elo", u->elo, "elo_lo", u->elo_lo, "elo_hi", u->elo_hi, "los",
+                     u->los);
+}
+
 static json_t *estimate_json(const struct show *show)
 {
     const struct statistics_estimate *e = &show->estimate;
     if (!show->has_estimate)
         return json_null();
-    return json_pack("{s:f, s:f, s:f, s:f, s:f, s:f, s:b, s:i}", "score", e->score, "elo", e->elo, "elo_lo",
-                     e->elo_lo, "elo_hi", e->elo_hi, "nelo", e->nelo, "los", e->los, "is_biased",
-                     show->has_test, "formula_version", STATISTICS_FORMULA_VERSION);
+    return json_pack("{s:f, s:f, s:f, s:f, s:f, s:f, s:b, s:i, s:o}", "score", e->score, "elo", e->elo,
+                     "elo_lo", e->elo_lo, "elo_hi", e->elo_hi, "nelo", e->nelo, "los", e->los, "is_biased",
+                     show->has_test, "formula_version", STATISTICS_FORMULA_VERSION, "unbiased",
+                     unbiased_json(show));
 }
 
 static json_t *test_json(const struct show *show)

@@ -59,6 +59,10 @@ match=$(printf '%s\n' "$said" | grep -E '^[0-9]+$')
 is "the test accepts" "$(k show "$match" --json | json '.verdict.verdict')" accepted
 is "six counts add up to the pairs" "$(k show "$match" --json | json '(.counts | add) == .pairs')" true
 is "the interval holds the estimate" "$(k show "$match" --json | json '.estimate | .elo_lo < .elo and .elo < .elo_hi')" true
+is "after the test the unbiased estimate stands beside it" "$(k show "$match" --json | json '.estimate | .is_biased and (.unbiased | .elo_lo < .elo and .elo <= .elo_hi and .los > 0.5)')" true
+ok "on the page too" sh -c '"$0" show --dir "$1" "$2" | grep -Eq "Elo .*median-unbiased"' "$kroo" "$dir" "$match"
+is "the calculator says the same of its counts" "$(k show "$match" --json | json '.estimate.unbiased | [.elo, .elo_lo, .elo_hi, .los] | map(. * 1e6 | round)')" \
+    "$(k show "$match" --json | json '{op: "sprt-estimate", counts} + (.sprt | {model, elo0, elo1, alpha, beta}) | tojson' | "$kroo" calc | json '[.elo, .elo_lo, .elo_hi, .los] | map(. * 1e6 | round)')"
 is "the LLR names its model, order and formula" "$(k show "$match" --json | json '.sprt | [.model, .count_order, .formula_version] | join("; ")')" "normalized; LL, LD, DD+WL, WD, WW; 1"
 ok "and so does the page" sh -c '"$0" show --dir "$1" "$2" | grep -q "normalized model, elo0 0, elo1 60.*order LL, LD, DD+WL, WD, WW, formula 1"' "$kroo" "$dir" "$match"
 ok "watching a finished one returns at once" k watch "$match"

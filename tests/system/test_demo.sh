@@ -9,7 +9,7 @@ said() { grep -Eq -- "$2" "$work/$1"; }
 
 ok "the demo ends well" demo first
 for line in '^self-play .*2000 games in .* games per second' '^validation loss +0\.[0-9]+ before, 0\.[0-9]+ after' \
-    '^pentanomial +[0-9]+, [0-9]+, [0-9]+, [0-9]+, [0-9]+ ' '^Elo .*95 % interval from -?[0-9.]+ to ' \
+    '^pentanomial +[0-9]+, [0-9]+, [0-9]+, [0-9]+, [0-9]+ ' '^Elo .*95 % interval from -?[0-9.]+ to .*median-unbiased -?[0-9.]+ \[-?[0-9.]+, -?[0-9.]+\]$' \
     '^LLR .*normalized model' '^verdict +accepted after' '^exported .*champion' 'south_score' ' majority ' ' median '; do
     ok "its report has: $line" said first "$line"
 done

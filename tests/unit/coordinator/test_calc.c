@@ -164,6 +164,27 @@ static void what_is_left_out_is_stated(void **state)
     refused("{\"op\":\"elo\"}", "counts");
 }
 
+static void an_sprt_estimate_is_that_of_its_vector(void **state)
+{
+    (void)state;
+    json_t *answer = ask_text("{\"op\":\"sprt-estimate\",\"counts\":[591,2163,716],\"model\":\"normalized\","
+                              "\"elo0\":-5,\"elo1\":0,\"alpha\":0.01,\"beta\":0.1}");
+    assert_close(vectors_number(answer, "elo"), 12.5211089508, 1e-8);
+    assert_close(vectors_number(answer, "elo_lo"), 5.43372013737, 1e-8);
+    assert_close(vectors_number(answer, "elo_hi"), 19.6189307266, 1e-8);
+    assert_close(vectors_number(answer, "los"), 0.999733452489, 1e-9);
+    assert_close(vectors_number(answer, "llr_clamped"), 3.29550376858, 1e-9);
+    assert_close(vectors_number(answer, "samples_clamped"), 3470, 1e-12);
+    assert_close(vectors_number(answer, "upper"), 4.49980967033, 1e-9);
+    assert_string_equal(text(answer, "model"), "normalized");
+    assert_string_equal(text(answer, "order"), "L, D, W");
+    json_decref(answer);
+    refused("{\"op\":\"sprt-estimate\",\"elo0\":0,\"elo1\":5}", "counts");
+    refused("{\"op\":\"sprt-estimate\",\"counts\":[1,2,3],\"elo0\":0}", "elo1");
+    refused("{\"op\":\"sprt-estimate\",\"counts\":[1,2,3],\"elo0\":0,\"elo1\":1e-300}", "range");
+    refused("{\"op\":\"sprt-estimate\",\"counts\":[1,2,3],\"elo0\":0,\"elo1\":1e300}", "range");
+}
+
 static void bad_requests_are_refused(void **state)
 {
     (void)state;
@@ -246,6 +267,7 @@ int main(void)
         cmocka_unit_test(an_incomplete_batch_is_not_evaluated),
         cmocka_unit_test(a_sequence_stops_at_its_verdict),
         cmocka_unit_test(what_is_left_out_is_stated),
+        cmocka_unit_test(an_sprt_estimate_is_that_of_its_vector),
         cmocka_unit_test(bad_requests_are_refused),
         cmocka_unit_test(bad_sequences_are_refused),
         cmocka_unit_test(a_line_too_long_is_refused),
