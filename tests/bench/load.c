@@ -48,20 +48,30 @@ static void count_answer(struct load_worker *worker, const struct message_result
     worker->last_ms = progress_now_ms();
 }
 
+/* Asks, and says HELLO first where the coordinator is a new one. */
+static void ask(struct load_worker *worker, struct message *question, struct message *answer)
+{
+    for (;;) {
+        synthetic_ask(&worker->synthetic, question, answer);
+        if (answer->kind != MESSAGE_REFUSED || answer->refused.code != MESSAGE_REFUSAL_SAY_HELLO)
+            return;
+        message_done(answer);
+        synthetic_hello(&worker->synthetic, answer);
+        message_done(answer);
+    }
+}
+
 /* Sends a batch until it is acknowledged. */
 static void send_games(struct load_worker *worker, struct message_game *games, size_t count)
 {
     struct message results = {.kind = MESSAGE_RESULTS}, answer;
     results.results = (struct message_results){worker->batch, games, count};
     for (;;) {
-        synthetic_ask(&worker->synthetic, &results, &answer);
+        ask(worker, &results, &answer);
         if (answer.kind == MESSAGE_RESULTS_ACK)
             break;
-        if (answer.kind == MESSAGE_REFUSED && answer.refused.code == MESSAGE_REFUSAL_SAY_HELLO) {
-            message_done(&answer);
-            synthetic_hello(&worker->synthetic, &answer);
-        } else if (answer.kind != MESSAGE_REFUSED || (answer.refused.code != MESSAGE_REFUSAL_BUSY &&
-                                                      answer.refused.code != MESSAGE_REFUSAL_UNAVAILABLE)) {
+        if (answer.kind != MESSAGE_REFUSED || (answer.refused.code != MESSAGE_REFUSAL_BUSY &&
+                                               answer.refused.code != MESSAGE_REFUSAL_UNAVAILABLE)) {
             synthetic_give_up(&worker->synthetic,
                               answer.kind == MESSAGE_REFUSED ? answer.refused.text : "no acknowledgement");
         }
@@ -150,7 +160,7 @@ static void *run(void *context)
     for (int idle = 0; idle < LOAD_IDLE_TURNS && worker->leases < options->leases;) {
         struct message request = {.kind = MESSAGE_LEASE_REQUEST};
         request.lease_request = (struct message_lease_request){.pairs = options->lease_pairs};
-        synthetic_ask(&worker->synthetic, &request, &answer);
+        ask(worker, &request, &answer);
         if (answer.kind == MESSAGE_LEASE_GRANT) {
             idle = 0;
             take_lease(worker, &answer.lease_grant);

@@ -32,6 +32,7 @@ void synthetic_init(struct synthetic *worker, const char *endpoint, const char *
     snprintf(worker->name, sizeof worker->name, "%s", name);
     snprintf(worker->engine_build, sizeof worker->engine_build, "%s", engine_build());
     worker->bits = chance(worker);
+    worker->nonce = chance(worker);
     worker->dealer = dealer_create(&endpoint, 1, NULL, NULL, reason, sizeof reason);
     if (!worker->dealer)
         synthetic_give_up(worker, reason);
@@ -47,18 +48,19 @@ void synthetic_ask(struct synthetic *worker, struct message *question, struct me
 {
     char reason[256] = "";
     bool woken;
-    int64_t until = progress_now_ms() + SYNTHETIC_DEADLINE_MS;
-    question->request = ++worker->request;
-    while (dealer_send(worker->dealer, question) != SOCKET_OK) {
-        if (progress_now_ms() > until)
-            synthetic_give_up(worker, "cannot send");
-        dealer_wait(worker->dealer, -1, 20, &woken);
-    }
+    int64_t until = progress_now_ms() + SYNTHETIC_DEADLINE_MS, again_ms = 0;
+    uint64_t first = worker->request + 1;
     while (progress_now_ms() < until) {
+        if (progress_now_ms() >= again_ms) {
+            question->request = ++worker->request;
+            again_ms = dealer_send(worker->dealer, question) == SOCKET_OK
+                           ? progress_now_ms() + SYNTHETIC_AGAIN_MS
+                           : progress_now_ms() + 20;
+        }
         if (dealer_wait(worker->dealer, -1, 100, &woken) != SOCKET_OK ||
             dealer_receive(worker->dealer, answer, reason, sizeof reason) != SOCKET_OK)
             continue;
-        if (answer->request == question->request)
+        if (answer->request >= first && answer->request <= question->request)
             return;
         message_done(answer);
     }
@@ -72,7 +74,7 @@ void synthetic_hello(struct synthetic *worker, struct message *answer)
         .role = MESSAGE_ROLE_WORKER,
         .protocol = worker->protocol,
         .protocol_min = worker->protocol,
-        .session_nonce = chance(worker),
+        .session_nonce = worker->nonce,
         .slots = 1,
         .credit = worker->credit,
     };

@@ -8,7 +8,7 @@
 #include "engine/play.h"
 #include "proto/socket.h"
 
-enum { SYNTHETIC_DEADLINE_MS = 60000 };
+enum { SYNTHETIC_DEADLINE_MS = 60000, SYNTHETIC_AGAIN_MS = 1000 };
 
 struct synthetic {
     char name[MESSAGE_NAME_MAX];
@@ -16,7 +16,7 @@ struct synthetic {
     uint32_t protocol;                   /* likewise */
     uint32_t credit;
     struct dealer *dealer;
-    uint64_t request;
+    uint64_t request, nonce;
     uint64_t bits; /* chance */
 };
 
@@ -34,9 +34,10 @@ void synthetic_init(struct synthetic *worker, const char *endpoint, const char *
 void synthetic_done(struct synthetic *worker);
 _Noreturn void synthetic_give_up(const struct synthetic *worker, const char *why);
 
-/* Sends a request under the next number and waits for its answer, to be ended with message_done. */
+/* Sends a request under the next number and waits for its answer, to be ended with message_done. Unanswered
+ * it is sent again, since the coordinator may have been restarted. */
 void synthetic_ask(struct synthetic *worker, struct message *question, struct message *answer);
-/* HELLO; the answer is WELCOME or REFUSED. */
+/* HELLO, always as the same session; the answer is WELCOME or REFUSED. */
 void synthetic_hello(struct synthetic *worker, struct message *answer);
 
 void synthetic_games_init(struct synthetic_games *games, const struct synthetic *worker,
