@@ -75,6 +75,26 @@ uint64_t args_id(struct argp_state *state, const char *text)
     return id;
 }
 
+error_t args_experiment_parse(int key, char *text, struct argp_state *state)
+{
+    struct args_experiment *request = state->input;
+    switch (key) {
+    case ARGP_KEY_INIT:
+        state->child_inputs[0] = &request->common;
+        return 0;
+    case ARGP_KEY_ARG:
+        if (state->arg_num > 0)
+            return ARGP_ERR_UNKNOWN;
+        request->id = args_id(state, text);
+        return 0;
+    case ARGP_KEY_NO_ARGS:
+        argp_error(state, "which experiment? `kroo ls` lists them");
+        return 0;
+    default:
+        return ARGP_ERR_UNKNOWN;
+    }
+}
+
 double args_decimal(struct argp_state *state, const char *option, const char *text)
 {
     char *end = NULL;

@@ -19,6 +19,14 @@ extern const struct argp args_common_argp;
 /* { &args_common_argp, end }: the usual `children` of a command. */
 extern const struct argp_child args_common_children[];
 
+/* The options and the one argument of a command about one experiment: the parser of `kroo show`, `kroo
+ * watch`. */
+struct args_experiment {
+    struct args_common common;
+    uint64_t id;
+};
+error_t args_experiment_parse(int key, char *text, struct argp_state *state);
+
 /* A whole number in [low, high], `k` and `M` as suffixes taken. Out of shape: usage error, ends the program.
  */
 uint64_t args_number(struct argp_state *state, const char *option, const char *text, uint64_t low,

@@ -197,35 +197,10 @@ int follow_experiment(const struct settings *settings, uint64_t experiment, bool
     return status == COMMAND_DONE ? conclude(&follow) : status;
 }
 
-struct watch {
-    struct args_common common;
-    uint64_t id;
-};
-
-static error_t watch_parse(int key, char *text, struct argp_state *state)
-{
-    struct watch *watch = state->input;
-    switch (key) {
-    case ARGP_KEY_INIT:
-        state->child_inputs[0] = &watch->common;
-        return 0;
-    case ARGP_KEY_ARG:
-        if (state->arg_num > 0)
-            return ARGP_ERR_UNKNOWN;
-        watch->id = args_id(state, text);
-        return 0;
-    case ARGP_KEY_NO_ARGS:
-        argp_error(state, "which experiment? `kroo ls` lists them");
-        return 0;
-    default:
-        return ARGP_ERR_UNKNOWN;
-    }
-}
-
 int watch_command(int argc, char **argv)
 {
     static const struct argp argp = {
-        .parser = watch_parse,
+        .parser = args_experiment_parse,
         .args_doc = "ID",
         .doc =
             "Follow an experiment to its end: a bar with rate and time left on a terminal, plain lines "
@@ -233,7 +208,7 @@ int watch_command(int argc, char **argv)
             "watching, not the experiment.\v"
             "Examples:\n  kroo watch 12\n  kroo watch 12 --json | tail -n 1",
         .children = args_common_children};
-    struct watch watch = {0};
+    struct args_experiment watch = {0};
     argp_parse(&argp, argc, argv, 0, NULL, &watch);
     int status;
     struct settings *settings = connect_settings(&watch.common, &status);

@@ -306,31 +306,6 @@ static int print_object(const struct show *show)
 
 /* --- the command --- */
 
-struct show_request {
-    struct args_common common;
-    uint64_t id;
-};
-
-static error_t show_parse(int key, char *text, struct argp_state *state)
-{
-    struct show_request *request = state->input;
-    switch (key) {
-    case ARGP_KEY_INIT:
-        state->child_inputs[0] = &request->common;
-        return 0;
-    case ARGP_KEY_ARG:
-        if (state->arg_num > 0)
-            return ARGP_ERR_UNKNOWN;
-        request->id = args_id(state, text);
-        return 0;
-    case ARGP_KEY_NO_ARGS:
-        argp_error(state, "which experiment? `kroo ls` lists them");
-        return 0;
-    default:
-        return ARGP_ERR_UNKNOWN;
-    }
-}
-
 static int load(struct store *store, uint64_t id, struct show *show)
 {
     char text[24];
@@ -349,7 +324,7 @@ static int load(struct store *store, uint64_t id, struct show *show)
 
 int show_command(int argc, char **argv)
 {
-    static const struct argp argp = {.parser = show_parse,
+    static const struct argp argp = {.parser = args_experiment_parse,
                                      .args_doc = "ID",
                                      .doc = "Everything about one experiment: what was asked for, how far it "
                                             "is, the six counts, Elo with both "
@@ -358,7 +333,7 @@ int show_command(int argc, char **argv)
                                             "warnings.\v"
                                             "Examples:\n  kroo show 12\n  kroo show 12 --json | jq .estimate",
                                      .children = args_common_children};
-    struct show_request request = {0};
+    struct args_experiment request = {0};
     struct show show = {0};
     argp_parse(&argp, argc, argv, 0, NULL, &request);
     int status;
