@@ -3,7 +3,7 @@
 # fit, a match of the new weights against the old under SPRT, the promotion, the push to the workers, the
 # export, and a report. `make demo` runs it. Everything started here is stopped at the end, Ctrl-C included.
 #
-#   KROO_DEMO_PAIRS=N       pairs of self-play (default 3000)
+#   KROO_DEMO_PAIRS=N       pairs of self-play (default 2000)
 #   KROO_DEMO_NODES=N       nodes a move (default 500)
 #   KROO_DIR=D              folder of the private cluster (default var)
 #   KROO_DEMO_WORKERS=N     workers (default: one per core)
@@ -11,7 +11,7 @@ set -eu
 root=$(cd "$(dirname "$0")/.." && pwd)
 cd "$root"
 PATH=$root/build:$PATH
-pairs=${KROO_DEMO_PAIRS:-3000}
+pairs=${KROO_DEMO_PAIRS:-2000}
 nodes=${KROO_DEMO_NODES:-500}
 dir=${KROO_DIR:-var}
 workers=${KROO_DEMO_WORKERS:-$(nproc)}
