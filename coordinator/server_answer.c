@@ -44,13 +44,20 @@ static void list_conflicts(const struct job_results *results, struct message_res
     }
 }
 
+/* One event a batch, however much of it differs. */
 static void note_conflicts(struct server *server, const struct job *job)
 {
+    const struct store_game *first = NULL;
+    size_t conflicts = 0;
     for (size_t i = 0; i < job->results.count; i++)
-        if (job->results.outcome[i] == STORE_GAME_CONFLICT)
-            server_event(server, "dispute", job->results.games[i].experiment, job->session,
-                         "pair %llu leg %u: two contents under one key; the prefix waits",
-                         (unsigned long long)job->results.games[i].pair, job->results.games[i].leg);
+        if (job->results.outcome[i] == STORE_GAME_CONFLICT && conflicts++ == 0)
+            first = &job->results.games[i];
+    if (first)
+        server_event(
+            server, "dispute", first->experiment, job->session,
+            "pair %llu leg %u: two contents under one key; the prefix waits (%zu of %zu games of this "
+            "batch differ from what is stored)",
+            (unsigned long long)first->pair, first->leg, conflicts, job->results.count);
 }
 
 static void answer_results(struct server *server, struct job *job)

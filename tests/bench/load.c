@@ -81,19 +81,24 @@ static void send_games(struct load_worker *worker, struct message_game *games, s
     message_done(&answer);
 }
 
-/* The first game of the batch comes once more, with other content. */
-static void send_altered(struct load_worker *worker, struct synthetic_games *games,
-                         const struct message_lease_grant *grant, const struct message_game *first)
+/* The batch once more, every game with other content. */
+static void send_altered(struct load_worker *worker, struct synthetic_games *made,
+                         const struct message_lease_grant *grant, const struct message_game *games,
+                         size_t count)
 {
-    struct message_game other;
-    bool same = games->same;
-    games->same = false;
-    do
-        synthetic_play(&worker->synthetic, games, grant, first->pair, first->leg, &other);
-    while (strcmp(other.moves, first->moves) == 0);
-    games->same = same;
-    send_games(worker, &other, 1);
-    message_game_done(&other);
+    struct message_game *others = calloc(count, sizeof *others);
+    bool same = made->same;
+    made->same = false;
+    for (size_t i = 0; i < count; i++)
+        do {
+            message_game_done(&others[i]);
+            synthetic_play(&worker->synthetic, made, grant, games[i].pair, games[i].leg, &others[i]);
+        } while (strcmp(others[i].moves, games[i].moves) == 0);
+    made->same = same;
+    send_games(worker, others, count);
+    for (size_t i = 0; i < count; i++)
+        message_game_done(&others[i]);
+    free(others);
 }
 
 static void deliver(struct load_worker *worker, struct synthetic_games *made,
@@ -103,7 +108,7 @@ static void deliver(struct load_worker *worker, struct synthetic_games *made,
     for (uint32_t time = 0; time < worker->options->times; time++)
         send_games(worker, games, count);
     if (worker->options->alter)
-        send_altered(worker, made, grant, &games[0]);
+        send_altered(worker, made, grant, games, count);
     for (size_t i = 0; i < count; i++) {
         worker->plies += games[i].plies;
         message_game_done(&games[i]);
@@ -196,7 +201,7 @@ static const struct argp_option options_known[] = {
     {"winner", OPTION_WINNER, "a|b", 0, "Only games that this player wins", 0},
     {"hold", OPTION_HOLD, NULL, 0, "Deliver nothing before every worker holds a lease", 0},
     {"times", OPTION_TIMES, "N", 0, "Send every batch so often", 0},
-    {"alter", OPTION_ALTER, NULL, 0, "Send the first game of each batch once more with other content", 0},
+    {"alter", OPTION_ALTER, NULL, 0, "Send every batch once more, each game with other content", 0},
     {"half", OPTION_HALF, NULL, 0, "Deliver only the first game of each pair", 0},
     {0},
 };
