@@ -5,6 +5,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 #include "eval/fit_report.h"
 #include "proto/progress.h"
@@ -88,8 +90,15 @@ static bool write_output(const struct command *command)
     FILE *stream = fopen(command->request.output, "wb");
     if (!stream)
         return false;
+    struct stat status;
     bool written = fwrite(command->train.bytes, 1, command->train.size, stream) == command->train.size;
-    return fclose(stream) == 0 && written;
+    bool ordinary = fstat(fileno(stream), &status) == 0 && S_ISREG(status.st_mode);
+    written = fclose(stream) == 0 && written;
+    int error = errno;
+    if (!written && ordinary)
+        unlink(command->request.output); /* a cut file must not be taken for weights */
+    errno = error;
+    return written;
 }
 
 /* Leaves a training_run row for a run that read data, or was kept from it by what it found. */
@@ -147,6 +156,12 @@ static int store_result(struct command *command)
         fit_report_json(&command->request, &command->train, &command->archive, command->times);
     else
         fit_report_text(&command->request, &command->train, &command->archive, command->times);
+    errno = EIO;
+    if (fflush(stdout) != 0 || ferror(stdout)) {
+        fprintf(stderr, "kroo-train: the report cannot be written: %s; %s\n", strerror(errno),
+                command->request.dry_run ? "nothing was to be stored" : "the result is stored");
+        return FIT_EXIT_REFUSED;
+    }
     return FIT_EXIT_DONE;
 }
 

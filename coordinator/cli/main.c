@@ -42,7 +42,11 @@ int main(int argc, char **argv)
     setlocale(LC_CTYPE, "");
     static char name[] = "kroo";
     argv[0] = name;
-    return args_dispatch(commands,
-                         "Oware on a cluster: self-play, learning, and matches that prove what was learned.",
-                         argc, argv);
+    int status = args_dispatch(
+        commands, "Oware on a cluster: self-play, learning, and matches that prove what was learned.", argc,
+        argv);
+    /* An answer that a full disk swallowed was no answer. */
+    if ((fflush(stdout) != 0 || ferror(stdout)) && status == COMMAND_DONE)
+        status = args_refuse("the answer cannot be written: is the disk full?");
+    return status;
 }

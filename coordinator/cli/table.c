@@ -148,9 +148,8 @@ int table_json_print(json_t *value)
     int failed = json_dumpf(value, stdout, JSON_COMPACT | JSON_ENCODE_ANY | JSON_REAL_PRECISION(12));
     json_decref(value);
     fputc('\n', stdout);
-    if (failed != 0 || fflush(stdout) != 0)
-        return args_refuse("the answer cannot be written");
-    return COMMAND_DONE;
+    fflush(stdout); /* whoever follows sees each line; what fails is told once, at the program's end */
+    return failed != 0 && !ferror(stdout) ? args_refuse("the answer cannot be put into JSON") : COMMAND_DONE;
 }
 
 uint64_t table_number(const struct store_table *table, size_t row, size_t column)
