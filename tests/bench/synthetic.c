@@ -40,6 +40,7 @@ void synthetic_init(struct synthetic *worker, const char *endpoint, const char *
 
 void synthetic_done(struct synthetic *worker)
 {
+    message_done(&worker->late);
     dealer_destroy(worker->dealer);
     worker->dealer = NULL;
 }
@@ -62,7 +63,10 @@ void synthetic_ask(struct synthetic *worker, struct message *question, struct me
             continue;
         if (answer->request >= first && answer->request <= question->request)
             return;
-        message_done(answer);
+        if (answer->kind == MESSAGE_LEASE_GRANT && worker->late.kind == MESSAGE_NONE)
+            worker->late = *answer;
+        else
+            message_done(answer);
     }
     synthetic_give_up(worker, "no answer");
 }

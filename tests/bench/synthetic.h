@@ -8,7 +8,7 @@
 #include "engine/play.h"
 #include "proto/socket.h"
 
-enum { SYNTHETIC_DEADLINE_MS = 60000, SYNTHETIC_AGAIN_MS = 1000 };
+enum { SYNTHETIC_DEADLINE_MS = 60000, SYNTHETIC_AGAIN_MS = 2000 };
 
 struct synthetic {
     char name[MESSAGE_NAME_MAX];
@@ -17,7 +17,8 @@ struct synthetic {
     uint32_t credit;
     struct dealer *dealer;
     uint64_t request, nonce;
-    uint64_t bits; /* chance */
+    uint64_t bits;       /* chance */
+    struct message late; /* a lease granted to a question that was asked again; kind MESSAGE_NONE: none */
 };
 
 /* What is demanded of the games of a lease. */

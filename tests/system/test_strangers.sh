@@ -3,6 +3,7 @@
 # coordinator does not grow. And many workers behind one address are many workers.
 . "$(dirname "$0")/lib.sh"
 load=$build/bench/load
+export ASAN_OPTIONS=${ASAN_OPTIONS:-quarantine_size_mb=8} # of a sanitizer build, which would keep what is freed
 port=$((20000 + $$ % 20000))
 
 counters() {
