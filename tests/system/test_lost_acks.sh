@@ -24,7 +24,7 @@ endpoint=$(sed -n 's/^endpoint = //p' "$dir/kroo.conf")
 path=${endpoint#ipc://}
 
 # --- acknowledgements lost on the way ---
-"$build/tests/system/proxy" "$work/sick.sock" "$path" 6 >"$work/losses" 2>&1 &
+"$build/tests/system/proxy" "$work/sick.sock" "$path" 9 >"$work/losses" 2>&1 &
 proxy=$!
 ok "a sick cable" wait_until 10 test -S "$work/sick.sock"
 id=$("$kroo" selfplay --dir "$dir" --weights starting --pairs 250 --nodes 600 --seed 1)
