@@ -24,10 +24,10 @@ endpoint=$(sed -n 's/^endpoint = //p' "$dir/kroo.conf")
 path=${endpoint#ipc://}
 
 # --- acknowledgements lost on the way ---
-"$build/tests/system/proxy" "$work/sick.sock" "$path" 9 >"$work/losses" 2>&1 &
+"$build/tests/system/proxy" "$work/sick.sock" "$path" 7 >"$work/losses" 2>&1 &
 proxy=$!
 ok "a sick cable" wait_until 10 test -S "$work/sick.sock"
-id=$("$kroo" selfplay --dir "$dir" --weights starting --pairs 250 --nodes 600 --seed 1)
+id=$("$kroo" selfplay --dir "$dir" --weights starting --pairs 250 --nodes 300 --seed 1)
 for worker in 1 2; do
     kroo-worker --endpoint "ipc://$work/sick.sock" --name "sick-$worker" --slots 1 --state "$work/sick-$worker" \
         --log-level debug 2>"$work/sick-$worker.log" &
