@@ -15,6 +15,7 @@ static const struct {
     {"replay", replay_main, "       games on standard input, results as JSON lines"},
     {"moves", moves_main, "        positions on standard input, legal moves as JSON lines"},
     {"bench", bench_main, "        a fixed set of searches: node signature and speed"},
+    {"speed", speed_main, "        the rules' speed: trees, moves made, games replayed"},
     {"eval", eval_main, "         positions on standard input, evaluations"},
     {"rules", rules_main, "        the rule sets and their fields"},
 };
