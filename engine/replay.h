@@ -11,8 +11,9 @@ struct replay_game {
     const char *moves; /* `length` bytes, any bytes */
     size_t length;
     const struct position *start; /* NULL: the usual start */
-    /* NULL, or room for `length` + 1 boards: the boards from the start to the last one that stood, each seen
-     * by its mover, leftovers not taken; outcome plies + 1 of them are written. */
+    /* NULL, or room for `length` + 1 boards (GAME_PLIES_MAX + 1 are always enough): the boards from the start
+     * to the last one that stood, each seen by its mover, leftovers not taken; outcome plies + 1 of them are
+     * written. */
     struct board *boards;
 };
 
