@@ -18,6 +18,7 @@ static const struct {
     {"speed", speed_main, "        the rules' speed: trees, moves made, games replayed"},
     {"eval", eval_main, "         positions on standard input, evaluations"},
     {"rules", rules_main, "        the rule sets and their fields"},
+    {"tables", tables_main, "       endgame tables: build, stat, probe, check"},
 };
 
 static void print_help(FILE *stream)
