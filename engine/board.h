@@ -46,8 +46,9 @@ enum {
 #define BOARD_ADD_SEEDED UINT64_C(0x00007f7f7f7f7f7f)
 #define BOARD_ADD_FEEDS  UINT64_C(0x00007f7e7d7c7b7a)
 
-/* The same for every house of three seeds or more. */
-#define BOARD_ADD_THREES UINT64_C(0x00007d7d7d7d7d7d)
+/* The same for every house of three seeds or more, of twelve or more. */
+#define BOARD_ADD_THREES  UINT64_C(0x00007d7d7d7d7d7d)
+#define BOARD_ADD_TWELVES UINT64_C(0x0000747474747474)
 
 /* Sowing n seeds from a house: what to add to both rows (the emptied house included); the opponent's houses
  * from its first to the last seed's, none when the last seed falls in the own row: `reach` their flags and
@@ -246,11 +247,16 @@ BOARD_INLINE bool board_is_slam(struct board board, int house)
 
 /* --- any rule set --- */
 
-/* False when no move can leave the opponent without a seed: a house of three or more is not captured, since a
- * captured house received a seed. */
+/* False when no move can leave the opponent without a seed. A house of three or more is not captured, since a
+ * captured house received a seed. Sowing fewer than twelve seeds drops one into each house from a to the last
+ * seed's: all of these must be captured, so held seeds before, and all others must be empty. */
 BOARD_INLINE bool board_slam_possible(struct board board)
 {
-    return (((board.other & BOARD_ROW) + BOARD_ADD_THREES) & BOARD_TOPS) == 0;
+    if ((((board.other & BOARD_ROW) + BOARD_ADD_THREES) & BOARD_TOPS) != 0)
+        return false;
+    uint64_t seeded = board_flags_bytes(board_seeded_flags(board.other));
+    uint64_t laps = ((board.own & BOARD_ROW) + BOARD_ADD_TWELVES) & BOARD_TOPS;
+    return (seeded & (seeded + 1)) == 0 || laps != 0;
 }
 
 /* Of the houses in `mask`, those whose move is a grand slam. */
