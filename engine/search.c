@@ -50,6 +50,11 @@ void search_new_game(struct search *search)
     transposition_new_game(&search->table);
 }
 
+uint64_t search_nodes(const struct search *search)
+{
+    return atomic_load_explicit(&search->nodes_shown, memory_order_relaxed);
+}
+
 void search_clock_set(struct search_clock *clock, int64_t soft_ms, int64_t hard_ms)
 {
     int64_t now_us = search_now_us();

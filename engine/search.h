@@ -48,13 +48,16 @@ typedef void search_report(void *context, const struct search_info *info);
 struct search;
 
 struct search *search_create(unsigned hash_kib);
-/* One more thread's search over the table of `owner`, which must outlive it. */
+/* A search without a table of its own, for one more thread. */
 struct search *search_create_helper(void);
-/* Before each search of both: the helper will use the owner's table as the owner's next search will. */
+/* Before each search of both: the helper will use the table of `owner` as the owner's next search will. */
 void search_share(struct search *helper, const struct search *owner);
 void search_destroy(struct search *search);
 /* Empties the table: the start of every game (DESIGN section 12). */
 void search_new_game(struct search *search);
+
+/* Nodes of the running search so far, for another thread; a thousand late. */
+uint64_t search_nodes(const struct search *search);
 
 /* From now: a soft limit and a hard one; 0 = none. */
 void search_clock_set(struct search_clock *clock, int64_t soft_ms, int64_t hard_ms);

@@ -70,8 +70,9 @@ int64_t search_now_us(void)
     return (int64_t)now.tv_sec * 1000000 + now.tv_nsec / 1000;
 }
 
-bool search_out_of_time(const struct search *search)
+bool search_out_of_time(struct search *search)
 {
+    atomic_store_explicit(&search->nodes_shown, search->nodes, memory_order_relaxed);
     if (search->stop && atomic_load_explicit(search->stop, memory_order_relaxed))
         return true;
     int64_t limit_us = search->time_limit_us;

@@ -29,6 +29,7 @@ struct search {
     const struct weights *weights;
     const struct rules *rules;
     uint64_t nodes, node_limit;
+    atomic_uint_least64_t nodes_shown; /* for other threads */
     bool full_width;
     int64_t started_us;
     const struct search_clock *clock; /* may be NULL */
@@ -56,8 +57,8 @@ struct root_move {
 };
 
 int64_t search_now_us(void);
-/* True when the search is to end now. */
-bool search_out_of_time(const struct search *search);
+/* True when the search is to end now; shows the nodes. */
+bool search_out_of_time(struct search *search);
 /* A proven score is not given by an evaluation. */
 int32_t search_leaf_score(const struct search *search, struct board board);
 /* The legal moves of the root in the order to try them. */

@@ -10,6 +10,8 @@ static const struct {
     tool_main *run;
     const char *help;
 } tools[] = {
+    {"play", play_main, "         play a game in the terminal"},
+    {"analyse", analyse_main, "      the best lines of a position"},
     {"perft", perft_main, "DEPTH   count the move sequences of each length"},
     {"divide", divide_main, "DEPTH  the same below each first move"},
     {"replay", replay_main, "       games on standard input, results as JSON lines"},
