@@ -116,7 +116,7 @@ BOARD_INLINE uint64_t make_moves_as(const struct subject *subject, enum rules_sl
     uint64_t checksum = 0;
     for (size_t i = 0; i < subject->move_count; i++) {
         struct board next = board_make_as(subject->moves[i].board, subject->moves[i].house, slam);
-        checksum += next.own ^ (next.other << 7);
+        checksum = (checksum + next.own) ^ next.other;
     }
     return checksum;
 }
