@@ -23,7 +23,10 @@ struct worker {
     struct block *lists[ATTRACTOR_RANK_MAX + 1]; /* without ranks the first two, in turn */
     struct block *spare;
     struct waiting ring[RING]; /* boards whose words are on their way from memory */
-    uint64_t won;              /* in all */
+    struct waiting
+        settled[RING]; /* `all` states won but for their rank: their moves' ranks are on their way */
+    unsigned settled_in, settled_out;
+    uint64_t won;    /* in all */
     int64_t waiting; /* states put into lists less those taken out; of the team only the sum counts */
     int rank_max;
     enum attractor_error error;
@@ -210,6 +213,32 @@ BOARD_INLINE void win_all(struct attractor *attractor, struct worker *worker, st
     set_all(attractor, worker, board, number, rank);
 }
 
+BOARD_INLINE void win_oldest(struct attractor *attractor, struct worker *worker, enum rules_slam slam,
+                             enum rules_feeding feeding)
+{
+    const struct waiting *oldest = &worker->settled[worker->settled_out++ % RING];
+    win_all(attractor, worker, oldest->board, oldest->number, slam, feeding);
+}
+
+/* Asks for what highest_rank will read, and wins the state RING such states later. */
+BOARD_INLINE void win_later(struct attractor *attractor, struct worker *worker, struct board board,
+                            uint32_t number, enum rules_slam slam, enum rules_feeding feeding)
+{
+    const struct attractor_states *states = attractor->states;
+    if (states->any_rank == NULL) {
+        win_all(attractor, worker, board, number, slam, feeding);
+        return;
+    }
+    if (worker->settled_in - worker->settled_out == RING)
+        win_oldest(attractor, worker, slam, feeding);
+    for (unsigned mask = board_legal_as(board, slam, feeding); mask != 0; mask &= mask - 1) {
+        struct board next = board_make_as(board, __builtin_ctz(mask), slam);
+        if (((next.own | next.other) >> 48) == 0)
+            __builtin_prefetch(&states->any_rank[index_in_layer(next)]);
+    }
+    worker->settled[worker->settled_in++ % RING] = (struct waiting){board, number};
+}
+
 /* One move of an `all` state leads to a state of the threshold. */
 BOARD_INLINE void close_move(struct attractor *attractor, struct worker *worker, struct board board,
                              uint32_t number, enum rules_slam slam, enum rules_feeding feeding)
@@ -224,7 +253,7 @@ BOARD_INLINE void close_move(struct attractor *attractor, struct worker *worker,
         return;
     int exit = (before >> ATTRACTOR_ALL_EXIT & ATTRACTOR_SIX) - ATTRACTOR_BIAS;
     if (-exit >= attractor->threshold)
-        win_all(attractor, worker, board, number, slam, feeding);
+        win_later(attractor, worker, board, number, slam, feeding);
 }
 
 /* --- following back --- */
@@ -260,6 +289,8 @@ BOARD_INLINE void follow_block(struct attractor *attractor, struct worker *worke
             }
         }
     }
+    while (worker->settled_in != worker->settled_out)
+        win_oldest(attractor, worker, slam, feeding);
 }
 
 static void follow(struct attractor *attractor, struct worker *worker, const struct block *block)
