@@ -203,6 +203,9 @@ $(BUILD)/fuzz/$(1)/fuzz_%: $(BUILD)/obj/tests/fuzz/$(1)/fuzz_%.o $(LIBS_$(1))
 	$$(link) -fsanitize=fuzzer $(LINK_$(1))
 endef
 $(foreach room,$(ROOMS),$(eval $(call fuzz_rule,$(room))))
+# A whole session of the executable, its main left out.
+$(BUILD)/fuzz/engine/fuzz_uci $(BUILD)/fuzz/engine/replay_uci: \
+  $(call obj,$(filter-out engine/cli/main.c,$(wildcard engine/cli/*.c)))
 fuzz-replay-programs: $(FUZZ_REPLAY)
 fuzz-replay: $(FUZZ_REPLAY)
 	@sh tests/run.sh $^

@@ -9,9 +9,9 @@ int referee_init(struct referee *referee, const struct store_experiment *experim
     memset(referee, 0, sizeof *referee);
     if (rules_parse(experiment->rules, &referee->rules, reason, reason_size) != 0)
         return -1;
-    referee->game = game_create(&referee->rules, NULL);
-    if (!referee->game) {
-        snprintf(reason, reason_size, "no memory for a game");
+    referee->replayer = replayer_create(&referee->rules);
+    if (!referee->replayer) {
+        snprintf(reason, reason_size, "no memory to replay games");
         return -1;
     }
     referee->experiment = experiment;
@@ -26,18 +26,23 @@ int referee_init(struct referee *referee, const struct store_experiment *experim
 
 void referee_done(struct referee *referee)
 {
-    game_destroy(referee->game);
-    referee->game = NULL;
+    replayer_destroy(referee->replayer);
+    referee->replayer = NULL;
 }
 
-static int refuse_move(const struct message_game *received, size_t played, enum game_error error,
+static int check_moves(const struct message_game *received, const struct replay_outcome *outcome,
                        char *reason, size_t reason_size)
 {
-    const char *what = error == GAME_ERROR_OVER     ? "the game was over"
-                       : error == GAME_ERROR_MEMORY ? "no memory to replay it"
-                       : error == GAME_ERROR_LENGTH ? "the game is too long"
-                                                    : "not a legal move";
-    snprintf(reason, reason_size, "ply %zu, %c: %s", played + 1, received->moves[played], what);
+    const char *what = outcome->error == GAME_ERROR_OVER     ? "the game was over"
+                       : outcome->error == GAME_ERROR_LENGTH ? "the game is too long"
+                                                             : "not a legal move";
+    if (outcome->error == GAME_OK && outcome->ending.result != GAME_UNFINISHED)
+        return 0;
+    if (outcome->error == GAME_OK)
+        snprintf(reason, reason_size, "the game is not over after %zu plies", received->plies);
+    else
+        snprintf(reason, reason_size, "ply %zu, %c: %s", outcome->plies + 1, received->moves[outcome->plies],
+                 what);
     return -1;
 }
 
@@ -110,21 +115,13 @@ int referee_judge(struct referee *referee, const struct message_game *received, 
     if (check_players(referee, received, reason, reason_size) != 0 ||
         check_opening(referee, received, reason, reason_size) != 0)
         return -1;
-    struct game *game = referee->game;
-    size_t played = 0;
-    game_reset(game, NULL);
-    enum game_error error = game_play_text(game, received->moves, received->plies, &played);
-    if (error != GAME_OK)
-        return refuse_move(received, played, error, reason, reason_size);
-    if (!game_over(game)) {
-        snprintf(reason, reason_size, "the game is not over after %zu plies", received->plies);
+    struct replay_game game = {.moves = received->moves, .length = received->plies};
+    struct replay_outcome outcome;
+    replay_games(referee->replayer, &game, 1, &outcome);
+    const struct game_ending *ending = &outcome.ending;
+    if (check_moves(received, &outcome, reason, reason_size) != 0 ||
+        check_claim(received, ending->result, ending->reason, reason, reason_size) != 0)
         return -1;
-    }
-    enum game_result result = game_result(game);
-    enum game_reason cause = game_reason(game);
-    if (check_claim(received, result, cause, reason, reason_size) != 0)
-        return -1;
-    struct position position = game_position(game);
     *row = (struct store_game){
         .experiment = received->experiment,
         .pair = received->pair,
@@ -135,13 +132,13 @@ int referee_judge(struct referee *referee, const struct message_game *received, 
         .plies = received->plies,
         .scores = referee->experiment->with_scores ? received->scores : NULL,
         .scores_size = referee->experiment->with_scores ? received->scores_size : 0,
-        .south = position.stores[SIDE_SOUTH],
-        .north = position.stores[SIDE_NORTH],
-        .a_half_points = half_points(result, received->leg),
+        .south = ending->position.stores[SIDE_SOUTH],
+        .north = ending->position.stores[SIDE_NORTH],
+        .a_half_points = half_points(ending->result, received->leg),
         .nodes = received->nodes,
         .time_ms = received->time_ms,
     };
-    snprintf(row->result, sizeof row->result, "%s", game_result_text(result));
-    snprintf(row->reason, sizeof row->reason, "%s", game_reason_text(cause));
+    snprintf(row->result, sizeof row->result, "%s", game_result_text(ending->result));
+    snprintf(row->reason, sizeof row->reason, "%s", game_reason_text(ending->reason));
     return 0;
 }

@@ -8,13 +8,14 @@
 #include <stddef.h>
 
 #include "engine/play.h"
+#include "engine/replay.h"
 #include "proto/message.h"
 #include "sql/store.h"
 
 struct referee {
     struct rules rules;
     struct play_setup setup;
-    struct game *game;
+    struct replayer *replayer;
     const struct store_experiment *experiment; /* borrowed */
 };
 

@@ -8,15 +8,15 @@
 #define ROW(h, n, p)                                                                                         \
     (BYTE(h, n, p) + BYTE(h, n, p + 1) + BYTE(h, n, p + 2) + BYTE(h, n, p + 3) + BYTE(h, n, p + 4) +         \
      BYTE(h, n, p + 5))
-/* The remainder keeps the shift in range where the flags are not wanted. */
-#define REACH(h, n)                                                                                          \
-    ((n) == 0 || SOWING_LAST(h, n) < 6 ? UINT64_C(0) : BOARD_TOPS >> (8 * ((11 - SOWING_LAST(h, n)) % 6)))
+/* The remainder keeps the shift in range where the houses are not wanted. */
+#define HOUSES(h, n)                                                                                         \
+    ((n) == 0 || SOWING_LAST(h, n) < 6 ? UINT64_C(0) : BOARD_ROW >> (8 * ((11 - SOWING_LAST(h, n)) % 6)))
 #define SOWING(h, n)                                                                                         \
     {                                                                                                        \
-        ROW(h, n, 0), ROW(h, n, 6), REACH(h, n)                                                              \
+        ROW(h, n, 0), ROW(h, n, 6), (HOUSES(h, n) & BOARD_TOPS) | 1, HOUSES(h, n)                            \
     }
 
-const struct board_sowing board_sowings[BOARD_HOUSES][BOARD_COUNTS] = SOWING_TABLE(SOWING);
+const struct board_sowing board_sowings[BOARD_HOUSES][BOARD_SOWINGS] = SOWING_TABLE(SOWING);
 
 unsigned board_slams(struct board board, unsigned mask)
 {

@@ -5,7 +5,7 @@
  * house 0 is A for South, a for North; making a move swaps the view. A board does not know who South is; at
  * most 48 seeds.
  *
- * What it offers a search (all inline, no allocation, no globals but a constant table of 9 KB):
+ * What it offers a search (all inline, no allocation, no globals but a constant table of 12 KB):
  *   board_legal_site, board_make_site   the `site` family (board_is_site): no branch on the rule set
  *   board_legal, board_make             the same for any rule set, taking const struct rules *
  *   board_make_as, board_legal_as       for code compiled once a family: pass constants
@@ -31,7 +31,12 @@ struct board {
 };
 
 /* 24 in a store is half of the 48 seeds. */
-enum { BOARD_HOUSES = 6, BOARD_COUNTS = POSITION_SEEDS + 1, BOARD_HALF = POSITION_SEEDS / 2 };
+enum {
+    BOARD_HOUSES = 6,
+    BOARD_COUNTS = POSITION_SEEDS + 1,
+    BOARD_SOWINGS = 64,
+    BOARD_HALF = POSITION_SEEDS / 2,
+};
 
 #define BOARD_ROW  UINT64_C(0x0000ffffffffffff) /* the six houses of a row */
 #define BOARD_ONES UINT64_C(0x0101010101010101)
@@ -41,15 +46,18 @@ enum { BOARD_HOUSES = 6, BOARD_COUNTS = POSITION_SEEDS + 1, BOARD_HALF = POSITIO
 #define BOARD_ADD_SEEDED UINT64_C(0x00007f7f7f7f7f7f)
 #define BOARD_ADD_FEEDS  UINT64_C(0x00007f7e7d7c7b7a)
 
-/* The same for every house of three seeds or more. */
-#define BOARD_ADD_THREES UINT64_C(0x00007d7d7d7d7d7d)
+/* The same for every house of three seeds or more, of twelve or more. */
+#define BOARD_ADD_THREES  UINT64_C(0x00007d7d7d7d7d7d)
+#define BOARD_ADD_TWELVES UINT64_C(0x0000747474747474)
 
-/* Sowing n seeds from a house: what to add to both rows (the emptied house included), and the flags of the
- * opponent's houses from its first to the last seed's, none when the last seed falls in the own row. */
+/* Sowing n seeds from a house: what to add to both rows (the emptied house included); the opponent's houses
+ * from its first to the last seed's, none when the last seed falls in the own row: `reach` their flags and
+ * bit 0 (see board_taken), `houses` their bytes. 32 bytes and BOARD_SOWINGS entries for a house, so that
+ * one is found by shifts. */
 struct board_sowing {
-    uint64_t own, other, reach;
+    uint64_t own, other, reach, houses;
 };
-extern const struct board_sowing board_sowings[BOARD_HOUSES][BOARD_COUNTS];
+extern const struct board_sowing board_sowings[BOARD_HOUSES][BOARD_SOWINGS];
 
 #define BOARD_INLINE static inline __attribute__((always_inline))
 
@@ -135,34 +143,60 @@ BOARD_INLINE unsigned board_legal_site(struct board board)
 
 /* --- moves --- */
 
-/* The houses of `other` (already sown) that a move captures: the unbroken run of twos and threes that ends at
- * the last seed, as flags. No byte exceeds 48, so the subtractions never borrow across bytes. */
-BOARD_INLINE uint64_t board_chain(uint64_t other, uint64_t reach)
+/* The opponent's houses, already sown, that break a chain of captures: the flags within `reach` of those that
+ * hold neither two nor three. Bit 0 is always set, so that there is a highest bit. No byte exceeds 48, so the
+ * addition carries nothing across bytes. */
+BOARD_INLINE uint64_t board_breaks(uint64_t other, uint64_t reach)
 {
     uint64_t odd = (other ^ BOARD_TWOS) & UINT64_C(0x0000fefefefefefe); /* zero where 2 or 3 */
-    uint64_t broken = ((odd + BOARD_ADD_SEEDED) & reach) | 1;
-    return reach & ~(UINT64_MAX >> __builtin_clzll(broken));
+    return (odd + BOARD_ADD_SEEDED) & reach;
 }
 
-/* What a full capture becomes under the rule: the flags of the houses really taken. */
-BOARD_INLINE uint64_t board_slam_chain(uint64_t chain, uint64_t reach, enum rules_slam slam)
+/* The houses of `other` that a move captures, as flags: the unbroken run of twos and threes that ends at the
+ * last seed. */
+BOARD_INLINE uint64_t board_chain(uint64_t other, const struct board_sowing *sowing)
 {
+    return sowing->houses & BOARD_TOPS & ~(UINT64_MAX >> __builtin_clzll(board_breaks(other, sowing->reach)));
+}
+
+/* The seeds in the same houses. The flag that breaks the chain is no seed: what is above it may include it.
+ */
+BOARD_INLINE uint64_t board_taken(uint64_t other, const struct board_sowing *sowing)
+{
+    unsigned broken = 63 ^ (unsigned)__builtin_clzll(board_breaks(other, sowing->reach));
+    return other & sowing->houses & (UINT64_MAX << broken);
+}
+
+/* The seeds of a part of a row, in the place of its store. */
+BOARD_INLINE uint64_t board_banked(uint64_t taken)
+{
+    return (taken * BOARD_ONES) & (UINT64_C(0xff) << 48);
+}
+
+/* The seeds really taken by a capture of all that `other`, already sown, holds. */
+BOARD_INLINE uint64_t board_slam_taken(uint64_t other, const struct board_sowing *sowing,
+                                       enum rules_slam slam)
+{
+    uint64_t chain = board_chain(other, sowing);
     switch (slam) {
     case RULES_SLAM_CAPTURES_NOTHING:
         return 0;
     case RULES_SLAM_VOID_AT_SIX:
-        return chain == BOARD_TOPS ? 0 : chain;
+        chain = chain == BOARD_TOPS ? 0 : chain;
+        break;
     case RULES_SLAM_KEEP_LAST:
-        return chain & (reach >> 8);
+        chain &= sowing->reach >> 8;
+        break;
     case RULES_SLAM_KEEP_FIRST:
-        return chain & (chain - 1);
+        chain &= chain - 1;
+        break;
     case RULES_SLAM_ILLEGAL:
     case RULES_SLAM_REST_TO_OPPONENT:
     case RULES_SLAM_ALLOWED:
     case RULES_SLAM_LAST_RESORT:
         break;
     }
-    return chain;
+    return other & board_flags_bytes(chain);
 }
 
 /* The board after sowing `house` (0..5, holding a seed), seen by the opponent. `slam` is meant to be
@@ -172,20 +206,18 @@ BOARD_INLINE struct board board_make_as(struct board board, int house, enum rule
     const struct board_sowing *sowing = &board_sowings[house][board_house(board.own, house)];
     uint64_t own = board.own + sowing->own;
     uint64_t other = board.other + sowing->other;
-    uint64_t chain = board_chain(other, sowing->reach);
-    uint64_t taken = other & board_flags_bytes(chain);
-    bool slammed = taken == (other & BOARD_ROW);
+    uint64_t taken = board_taken(other, sowing);
+    bool emptied = (other - taken) << 16 == 0; /* the store shifted out */
     if (slam == RULES_SLAM_CAPTURES_NOTHING) {
-        taken = slammed ? 0 : taken;
-    } else if (slammed && chain != 0) {
-        taken = other & board_flags_bytes(board_slam_chain(chain, sowing->reach, slam));
+        taken = emptied ? 0 : taken;
+    } else if (emptied && taken != 0) {
+        taken = board_slam_taken(other, sowing, slam);
         if (slam == RULES_SLAM_REST_TO_OPPONENT) {
             other += (uint64_t)board_row_seeds(own) << 48;
             own &= ~BOARD_ROW;
         }
     }
-    own += (taken * BOARD_ONES) >> 56 << 48;
-    return (struct board){.own = other - taken, .other = own};
+    return (struct board){.own = other - taken, .other = own + board_banked(taken)};
 }
 
 BOARD_INLINE struct board board_make_site(struct board board, int house)
@@ -209,17 +241,22 @@ BOARD_INLINE bool board_is_slam(struct board board, int house)
 {
     const struct board_sowing *sowing = &board_sowings[house][board_house(board.own, house)];
     uint64_t other = board.other + sowing->other;
-    uint64_t chain = board_chain(other, sowing->reach);
-    return chain != 0 && (other & board_flags_bytes(chain)) == (other & BOARD_ROW);
+    uint64_t taken = board_taken(other, sowing);
+    return taken != 0 && taken == (other & BOARD_ROW);
 }
 
 /* --- any rule set --- */
 
-/* False when no move can leave the opponent without a seed: a house of three or more is not captured, since a
- * captured house received a seed. */
+/* False when no move can leave the opponent without a seed. A house of three or more is not captured, since a
+ * captured house received a seed. Sowing fewer than twelve seeds drops one into each house from a to the last
+ * seed's: all of these must be captured, so held seeds before, and all others must be empty. */
 BOARD_INLINE bool board_slam_possible(struct board board)
 {
-    return (((board.other & BOARD_ROW) + BOARD_ADD_THREES) & BOARD_TOPS) == 0;
+    if ((((board.other & BOARD_ROW) + BOARD_ADD_THREES) & BOARD_TOPS) != 0)
+        return false;
+    uint64_t seeded = board_flags_bytes(board_seeded_flags(board.other));
+    uint64_t laps = ((board.own & BOARD_ROW) + BOARD_ADD_TWELVES) & BOARD_TOPS;
+    return (seeded & (seeded + 1)) == 0 || laps != 0;
 }
 
 /* Of the houses in `mask`, those whose move is a grand slam. */

@@ -16,11 +16,9 @@ struct slot {
  * and grows by doubling, so that a long game costs the same per ply as a short one. */
 struct game {
     struct rules rules;
-    struct board board;    /* as it stands, leftovers not taken */
-    struct position shown; /* what game_position shows */
+    struct board board; /* as it stands, leftovers not taken */
+    struct game_ending shown;
     enum side side;
-    enum game_result result;
-    enum game_reason reason;
     unsigned legal;
     size_t plies;
     size_t path; /* boards since the last capture, the current one included */
@@ -106,44 +104,58 @@ static enum game_result result_by_margin(int south_margin)
     return south_margin > 0 ? GAME_SOUTH_WINS : GAME_NORTH_WINS;
 }
 
-static void game_end(struct game *game, enum game_reason reason, enum rules_leftovers leftovers)
+static enum rules_leftovers leftovers_after(const struct rules *rules, enum game_reason reason)
 {
-    struct board board = game->board;
-    int sign = game->side == SIDE_SOUTH ? 1 : -1;
-    int unfed = game->rules.unfed_loses ? board_unfed(board) : 0;
-    if (leftovers == RULES_LEFTOVERS_OWN_ROW)
-        board = (struct board){board_row_taken(board.own), board_row_taken(board.other)};
-    game->shown = board_to_position(board, game->side);
-    game->legal = 0;
-    game->reason = unfed != 0 ? GAME_REASON_UNFED : reason;
-    game->result = result_by_margin(sign * (unfed != 0 ? unfed : board_margin(board, RULES_LEFTOVERS_STAY)));
+    if (reason == GAME_REASON_NO_MOVE)
+        return rules->leftovers;
+    bool stopped = reason == GAME_REASON_REPETITION || reason == GAME_REASON_QUIET_LIMIT;
+    return stopped ? rules->stop_leftovers : RULES_LEFTOVERS_STAY;
 }
 
-/* The tests of DESIGN section 4 in their order, at the board that has just come to stand. */
-static void game_test_end(struct game *game)
+struct game_ending game_ending_at(const struct rules *rules, struct board board, enum side side,
+                                  enum game_reason reason)
+{
+    struct game_ending ending = {.reason = reason};
+    if (reason != GAME_REASON_NONE) {
+        int sign = side == SIDE_SOUTH ? 1 : -1;
+        int unfed = rules->unfed_loses ? board_unfed(board) : 0;
+        if (leftovers_after(rules, reason) == RULES_LEFTOVERS_OWN_ROW)
+            board = (struct board){board_row_taken(board.own), board_row_taken(board.other)};
+        int margin = unfed != 0 ? unfed : board_margin(board, RULES_LEFTOVERS_STAY);
+        ending.result = result_by_margin(sign * margin);
+        ending.reason = unfed != 0 ? GAME_REASON_UNFED : reason;
+    }
+    ending.position = board_to_position(board, side);
+    return ending;
+}
+
+/* The reason to end at the board that has just come to stand, tested in the order of DESIGN section 4. */
+static enum game_reason game_end_reason(const struct game *game)
 {
     const struct rules *rules = &game->rules;
-    game->result = GAME_UNFINISHED;
-    game->reason = GAME_REASON_NONE;
-    game->legal = board_legal(rules, game->board);
-    game->shown = board_to_position(game->board, game->side);
     switch (board_end(game->board, game->legal)) {
     case BOARD_MAJORITY:
-        game_end(game, GAME_REASON_MAJORITY, RULES_LEFTOVERS_STAY);
-        return;
+        return GAME_REASON_MAJORITY;
     case BOARD_EVEN:
-        game_end(game, GAME_REASON_EVEN, RULES_LEFTOVERS_STAY);
-        return;
+        return GAME_REASON_EVEN;
     case BOARD_NO_MOVE:
-        game_end(game, GAME_REASON_NO_MOVE, rules->leftovers);
-        return;
+        return GAME_REASON_NO_MOVE;
     case BOARD_GOES_ON:
         break;
     }
     if (rules->repetitions > 0 && game->occurrences[game->path - 1] >= rules->repetitions)
-        game_end(game, GAME_REASON_REPETITION, rules->stop_leftovers);
-    else if (rules->quiet_limit > 0 && game_quiet_plies(game) >= (size_t)rules->quiet_limit)
-        game_end(game, GAME_REASON_QUIET_LIMIT, rules->stop_leftovers);
+        return GAME_REASON_REPETITION;
+    if (rules->quiet_limit > 0 && game_quiet_plies(game) >= (size_t)rules->quiet_limit)
+        return GAME_REASON_QUIET_LIMIT;
+    return GAME_REASON_NONE;
+}
+
+static void game_test_end(struct game *game)
+{
+    game->legal = board_legal(&game->rules, game->board);
+    game->shown = game_ending_at(&game->rules, game->board, game->side, game_end_reason(game));
+    if (game->shown.reason != GAME_REASON_NONE)
+        game->legal = 0;
 }
 
 /* --- life and moves --- */
@@ -188,7 +200,7 @@ void game_reset(struct game *game, const struct position *start)
 
 enum game_error game_play(struct game *game, int house)
 {
-    if (game->result != GAME_UNFINISHED)
+    if (game->shown.result != GAME_UNFINISHED)
         return GAME_ERROR_OVER;
     int own = house - (game->side == SIDE_NORTH ? BOARD_HOUSES : 0);
     if (own < 0 || own >= BOARD_HOUSES || (game->legal >> own & 1) == 0)
@@ -235,22 +247,22 @@ unsigned game_legal(const struct game *game)
 
 bool game_over(const struct game *game)
 {
-    return game->result != GAME_UNFINISHED;
+    return game->shown.result != GAME_UNFINISHED;
 }
 
 enum game_result game_result(const struct game *game)
 {
-    return game->result;
+    return game->shown.result;
 }
 
 enum game_reason game_reason(const struct game *game)
 {
-    return game->reason;
+    return game->shown.reason;
 }
 
 struct position game_position(const struct game *game)
 {
-    return game->shown;
+    return game->shown.position;
 }
 
 const struct rules *game_rules(const struct game *game)

@@ -34,6 +34,18 @@ enum game_error {
     GAME_ERROR_LENGTH = -4, /* GAME_PLIES_MAX reached */
 };
 
+/* How a game stands or ended. */
+struct game_ending {
+    struct position position; /* at an end after leftovers were taken */
+    enum game_result result;
+    enum game_reason reason;
+};
+
+/* The game that stands at `board` with `side` to move, ended for `reason` (majority to quiet limit): with
+ * leftovers and `unfed_loses` as the rules say. GAME_REASON_NONE: unfinished. */
+struct game_ending game_ending_at(const struct rules *rules, struct board board, enum side side,
+                                  enum game_reason reason);
+
 /* No counted game is longer: the most plies a game can have, and the bound of its buffers. */
 enum { GAME_PLIES_MAX = 16384 };
 

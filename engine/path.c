@@ -61,8 +61,9 @@ void path_start(struct path *path, const struct game *game)
         frame->board = history.boards[i];
         frame->since = 0;
         frame->played = (uint16_t)(i == 0 ? 0 : move_bit(moves[i - 1]));
+        frame->moved = i == 0 ? 0 : frame[-1].moved | frame->played;
         frame->occurrences = history.occurrences[i];
-        path_set_key(frame);
+        path_set_hash(frame);
         path->top = (uint32_t)i;
         path->side = (side + (unsigned)(history.count - 1 - i)) & 1;
         path_sum(path);

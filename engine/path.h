@@ -15,6 +15,7 @@
 
 enum {
     PATH_CYCLE = 12, /* plies of the shortest cycle */
+    PATH_ALL_HOUSES = 0xfff,
     PATH_SEARCH_MAX = 160,
     PATH_FRAMES = GAME_PLIES_MAX + 1 + PATH_SEARCH_MAX,
     PATH_FILTER = 4096,
@@ -22,12 +23,13 @@ enum {
 
 struct path_frame {
     struct board board;
-    struct transposition_key key;
-    uint64_t hash;
+    uint64_t hash;    /* of the board alone; set where it is needed */
     uint64_t all;     /* sum of the hashes since the last capture, this board included; sides told apart */
     uint64_t doubled; /* the same of the boards whose next occurrence ends the game (repetitions >= 3) */
     uint32_t since;   /* index of the board after the last capture */
     uint16_t played;  /* bit of the house whose move led here, 0..11, absolute */
+    uint16_t moved;   /* the same of all moves since the last capture: nothing can have come again before
+                         these are all twelve */
     uint16_t occurrences;
 };
 
@@ -63,6 +65,7 @@ static inline void path_push(struct path *path, struct board board, int house, b
     child->board = board;
     child->since = captured ? path->top : parent->since;
     child->played = (uint16_t)(1u << (house + 6 * (int)path->side));
+    child->moved = captured ? 0 : parent->moved | child->played;
     child->occurrences = 1;
     path->side ^= 1;
 }
@@ -73,10 +76,15 @@ static inline void path_pop(struct path *path)
     path->side ^= 1;
 }
 
-static inline void path_set_key(struct path_frame *frame)
+static inline void path_set_hash(struct path_frame *frame)
 {
-    frame->key = transposition_key(frame->board);
-    frame->hash = transposition_hash(frame->key);
+    frame->hash = transposition_hash(frame->board);
+}
+
+/* True where a board since the last capture can stand again on top. */
+static inline bool path_may_repeat(const struct path *path)
+{
+    return path->frames[path->top].moved == PATH_ALL_HOUSES && path->rules->repetitions > 0;
 }
 
 static inline uint16_t *path_filter(struct path *path, const struct path_frame *frame)
@@ -84,7 +92,7 @@ static inline uint16_t *path_filter(struct path *path, const struct path_frame *
     return &path->filter[frame->hash % PATH_FILTER];
 }
 
-/* Counts how often the top (its key is set) has stood since the last capture, itself included. */
+/* Counts how often the top (its hash is set) has stood since the last capture, itself included. */
 static inline unsigned path_count(struct path *path)
 {
     struct path_frame *top = path_top(path);
@@ -96,7 +104,7 @@ static inline unsigned path_count(struct path *path)
     return count;
 }
 
-/* Sums the history up to the top, whose key and occurrences are set; a context is asked for after this. */
+/* Sums the history up to the top, whose hash and occurrences are set; a context is asked for after this. */
 static inline void path_sum(struct path *path)
 {
     struct path_frame *top = path_top(path);

@@ -2,8 +2,9 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 
-enum { GAMES = 511, AGES = 64, SAMPLE = 1000 };
+enum { GAMES = 511, AGES = 64, SAMPLE = 1000, HUGE_PAGE = 1 << 21 };
 
 static size_t table_bytes(const struct transposition *table)
 {
@@ -12,15 +13,18 @@ static size_t table_bytes(const struct transposition *table)
 
 int transposition_init(struct transposition *table, unsigned kib)
 {
-    const size_t bucket_bytes = TRANSPOSITION_BUCKET * sizeof *table->entries;
     memset(table, 0, sizeof *table);
     if (kib == 0 || kib > TRANSPOSITION_KIB_MAX)
         return -1;
-    table->buckets = (size_t)kib * 1024 / bucket_bytes;
-    table->entries = aligned_alloc(bucket_bytes, table_bytes(table));
+    table->buckets = (size_t)kib * 1024 / (TRANSPOSITION_BUCKET * sizeof *table->entries);
+    size_t bytes = table_bytes(table), page = bytes < HUGE_PAGE ? 4096 : HUGE_PAGE;
+    table->entries = aligned_alloc(page, (bytes + page - 1) / page * page);
     if (!table->entries)
         return -1;
-    memset(table->entries, 0, table_bytes(table));
+    /* Every probe is a miss of the address cache otherwise. Where it is refused, it is only slower. */
+    if (page == HUGE_PAGE)
+        madvise(table->entries, bytes, MADV_HUGEPAGE);
+    memset(table->entries, 0, bytes);
     table->game = 1;
     return 0;
 }
@@ -50,6 +54,6 @@ int transposition_permille(const struct transposition *table)
     size_t entries = table->buckets * TRANSPOSITION_BUCKET, sample = entries < SAMPLE ? entries : SAMPLE;
     size_t used = 0;
     for (size_t i = 0; i < sample; i++)
-        used += transposition_game(&table->entries[i]) == table->game;
+        used += transposition_game(transposition_read(&table->entries[i].data)) == table->game;
     return (int)(used * 1000 / sample);
 }

@@ -1,12 +1,15 @@
-/* The transposition table of one search. 16-byte entries in buckets of four (a cache line); the key is the
+/* The transposition table of a search. 16-byte entries in buckets of four (a cache line); the key is the
  * board itself, packed: 6 bits for each house and the mover's store are 78 bits (the other store follows from
  * the 48 seeds), so two boards never pass for one another. A search that stands on more than the board (what
  * has repeated, how near the quiet limit is) mixes that `context` into the low word; then 64 bits of hash
  * tell contexts apart. Entries of an earlier game are invisible and count as empty, so a new game costs
- * nothing and plays as with an empty table. Owned by one search, one thread; internal to engine/. */
+ * nothing and plays as with an empty table. One thread owns it; others may find and store at the same time
+ * (an entry's words are written one by one, and the first is kept combined with the second, so that an entry
+ * of two halves matches no key). Internal to engine/. */
 #ifndef KROO_ENGINE_TRANSPOSITION_H
 #define KROO_ENGINE_TRANSPOSITION_H
 
+#include <stdatomic.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -22,10 +25,9 @@ enum {
 };
 
 /* `data`, from bit 0: high key 14, score 16, depth 7, reach 7, bound 2, move 3, age 6, game 9 (0: never
- * used). */
+ * used). `check` is the low key ^ data. */
 struct transposition_entry {
-    uint64_t low;
-    uint64_t data;
+    atomic_uint_least64_t check, data;
 };
 
 struct transposition {
@@ -63,18 +65,23 @@ static inline uint64_t transposition_pack(uint64_t row)
     return (quads & UINT64_C(0xffffff)) | (quads >> 32) << 24;
 }
 
-static inline struct transposition_key transposition_key(struct board board)
+static inline struct transposition_key transposition_key(struct board board, uint64_t context)
 {
     uint64_t own = transposition_pack(board.own), other = transposition_pack(board.other & BOARD_ROW);
-    return (struct transposition_key){.low = own | other << 42, .high = other >> 22};
+    return (struct transposition_key){.low = (own | other << 42) ^ context, .high = other >> 22};
 }
 
-static inline uint64_t transposition_hash(struct transposition_key key)
+/* Where an entry of the board stands, and the name of the board in sums over a history. */
+static inline uint64_t transposition_hash(struct board board)
 {
-    uint64_t x = key.low + key.high * UINT64_C(0x9e3779b97f4a7c15);
-    x = (x ^ (x >> 32)) * UINT64_C(0xd6e8feb86659fd93);
+    uint64_t x = board.own * UINT64_C(0x9e3779b97f4a7c15) + board.other * UINT64_C(0xd6e8feb86659fd93);
     x = (x ^ (x >> 29)) * UINT64_C(0xbf58476d1ce4e5b9);
     return x ^ (x >> 32);
+}
+
+static inline uint64_t transposition_hash_with(uint64_t hash, uint64_t context)
+{
+    return context == 0 ? hash : mix_finish(hash ^ context);
 }
 
 static inline struct transposition_entry *transposition_bucket(const struct transposition *table,
@@ -83,14 +90,27 @@ static inline struct transposition_entry *transposition_bucket(const struct tran
     return table->entries + TRANSPOSITION_BUCKET * ((hash >> 32) * table->buckets >> 32);
 }
 
-static inline unsigned transposition_game(const struct transposition_entry *entry)
+static inline void transposition_prefetch(const struct transposition *table, uint64_t hash)
 {
-    return (unsigned)(entry->data >> 55);
+    __builtin_prefetch(transposition_bucket(table, hash));
 }
 
-static inline unsigned transposition_depth(const struct transposition_entry *entry)
+static inline unsigned transposition_game(uint64_t data)
 {
-    return (unsigned)(entry->data >> 30) & 0x7f;
+    return (unsigned)(data >> 55);
+}
+
+static inline uint64_t transposition_read(const atomic_uint_least64_t *word)
+{
+    return atomic_load_explicit(word, memory_order_relaxed);
+}
+
+/* Whether an entry of this game with these words has the key. */
+static inline bool transposition_is(const struct transposition *table, struct transposition_key key,
+                                    uint64_t check, uint64_t data)
+{
+    return (check ^ data) == key.low && (data & 0x3fff) == key.high &&
+           transposition_game(data) == table->game;
 }
 
 static inline bool transposition_find(const struct transposition *table, struct transposition_key key,
@@ -98,8 +118,8 @@ static inline bool transposition_find(const struct transposition *table, struct 
 {
     const struct transposition_entry *entry = transposition_bucket(table, hash);
     for (int slot = 0; slot < TRANSPOSITION_BUCKET; slot++, entry++) {
-        uint64_t data = entry->data;
-        if (entry->low != key.low || (data & 0x3fff) != key.high || transposition_game(entry) != table->game)
+        uint64_t data = transposition_read(&entry->data);
+        if (!transposition_is(table, key, transposition_read(&entry->check), data))
             continue;
         out->score = (int16_t)(uint16_t)(data >> 14);
         out->depth = (int)(data >> 30 & 0x7f);
@@ -119,22 +139,24 @@ static inline void transposition_store(struct transposition *table, struct trans
     struct transposition_entry *bucket = transposition_bucket(table, hash), *victim = bucket;
     unsigned least = UINT32_MAX;
     for (struct transposition_entry *entry = bucket; entry < bucket + TRANSPOSITION_BUCKET; entry++) {
-        bool visible = transposition_game(entry) == table->game;
-        if (visible && entry->low == key.low && (entry->data & 0x3fff) == key.high) {
+        uint64_t data = transposition_read(&entry->data);
+        if (transposition_is(table, key, transposition_read(&entry->check), data)) {
             victim = entry;
             break;
         }
-        unsigned fresh = (entry->data >> 49 & 0x3f) == table->age ? 128 : 0;
-        unsigned worth = visible ? 1 + fresh + transposition_depth(entry) : 0;
+        unsigned fresh = (data >> 49 & 0x3f) == table->age ? 128 : 0;
+        unsigned worth =
+            transposition_game(data) == table->game ? 1 + fresh + ((unsigned)(data >> 30) & 0x7f) : 0;
         if (worth < least) {
             least = worth;
             victim = entry;
         }
     }
-    victim->low = key.low;
-    victim->data = key.high | (uint64_t)(uint16_t)record->score << 14 | (uint64_t)record->depth << 30 |
-                   (uint64_t)record->reach << 37 | (uint64_t)record->bound << 44 |
-                   (uint64_t)record->move << 46 | (uint64_t)table->age << 49 | (uint64_t)table->game << 55;
+    uint64_t data = key.high | (uint64_t)(uint16_t)record->score << 14 | (uint64_t)record->depth << 30 |
+                    (uint64_t)record->reach << 37 | (uint64_t)record->bound << 44 |
+                    (uint64_t)record->move << 46 | (uint64_t)table->age << 49 | (uint64_t)table->game << 55;
+    atomic_store_explicit(&victim->check, key.low ^ data, memory_order_relaxed);
+    atomic_store_explicit(&victim->data, data, memory_order_relaxed);
 }
 
 #endif

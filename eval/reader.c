@@ -21,10 +21,11 @@ enum reader_error reader_init(struct reader *reader, const struct rules *rules,
     reader->filters = *filters;
     rows_init(&reader->training, rows_limit);
     rows_init(&reader->validation, rows_limit);
-    reader->game = game_create(rules, NULL);
+    reader->replayer = replayer_create(rules);
+    reader->boards = malloc((GAME_PLIES_MAX + 1) * sizeof *reader->boards);
     reader->seen_capacity = SEEN_FIRST_CAPACITY;
     reader->seen = calloc(reader->seen_capacity, sizeof *reader->seen);
-    if (reader->game && reader->seen)
+    if (reader->replayer && reader->boards && reader->seen)
         return READER_OK;
     snprintf(reader->reason, sizeof reader->reason, "memory is short");
     return READER_ERROR_MEMORY;
@@ -34,9 +35,11 @@ void reader_done(struct reader *reader)
 {
     rows_done(&reader->training);
     rows_done(&reader->validation);
-    game_destroy(reader->game);
+    replayer_destroy(reader->replayer);
+    free(reader->boards);
     free(reader->seen);
-    reader->game = NULL;
+    reader->replayer = NULL;
+    reader->boards = NULL;
     reader->seen = NULL;
 }
 
@@ -85,7 +88,7 @@ static enum reader_error seen_grow(struct reader *reader)
 
 /* --- one game --- */
 
-struct replay {
+struct reading {
     struct reader *reader;
     const struct reader_source *source;
     const struct store_training_game *game;
@@ -125,9 +128,9 @@ static size_t after_noise(const struct reader *reader, const struct reader_sourc
     return 0;
 }
 
-static bool can_capture(const struct rules *rules, struct board board, unsigned legal)
+static bool can_capture(const struct rules *rules, struct board board)
 {
-    for (; legal != 0; legal &= legal - 1)
+    for (unsigned legal = board_legal(rules, board); legal != 0; legal &= legal - 1)
         if (board_captured(board, board_make(rules, board, __builtin_ctz(legal))) > 0)
             return true;
     return false;
@@ -141,79 +144,84 @@ static uint8_t mover_half_points(enum game_result result, enum side mover)
 }
 
 /* The line of the counts under which the position before `ply` is left out; NULL when it is kept. */
-static uint64_t *left_out(const struct replay *replay, size_t ply, struct board board, int16_t score)
+static uint64_t *left_out(const struct reading *reading, size_t ply, struct board board, int16_t score)
 {
-    struct reader *reader = replay->reader;
+    struct reader *reader = reading->reader;
     const struct reader_filters *filters = &reader->filters;
     bool proven = score != PLAY_NO_SCORE && abs(score) >= SEARCH_WIN_BOUND;
-    if (ply < replay->source->opening_plies && !filters->with_opening)
+    if (ply < reading->source->opening_plies && !filters->with_opening)
         return &reader->counts.opening;
-    if (ply < replay->first)
+    if (ply < reading->first)
         return &reader->counts.noise;
     if (proven && !filters->with_decided)
         return &reader->counts.decided;
-    if (!filters->with_captures && can_capture(&reader->rules, board, game_legal(reader->game)))
+    if (!filters->with_captures && can_capture(&reader->rules, board))
         return &reader->counts.captures;
     return NULL;
 }
 
-static enum reader_error take_position(const struct replay *replay, size_t ply)
+static enum reader_error take_position(const struct reading *reading, size_t ply)
 {
-    struct reader *reader = replay->reader;
-    const uint8_t *scores = replay->game->scores;
+    struct reader *reader = reading->reader;
+    const uint8_t *scores = reading->game->scores;
     int16_t score = scores ? bytes_get_i16(scores + 2 * ply) : PLAY_NO_SCORE;
-    struct game_history history = game_history(reader->game);
-    struct board board = history.boards[history.count - 1];
+    struct board board = reader->boards[ply];
     reader->counts.positions++;
-    uint64_t *line = left_out(replay, ply, board, score);
+    uint64_t *line = left_out(reading, ply, board, score);
     if (line) {
         ++*line;
         return READER_OK;
     }
-    struct position position = game_position(reader->game);
     struct row row = {.key = features_key(board),
                       .game = (uint32_t)reader->counts.games,
                       .score = score,
-                      .half_points = mover_half_points(replay->result, (enum side)position.side)};
+                      .half_points =
+                          mover_half_points(reading->result, ply % 2 == 0 ? SIDE_SOUTH : SIDE_NORTH)};
     if (reader->training.count + reader->validation.count >= reader->training.limit)
         return READER_ERROR_LIMIT;
-    if (rows_add(replay->rows, &row) != ROWS_OK)
+    if (rows_add(reading->rows, &row) != ROWS_OK)
         return READER_ERROR_MEMORY;
     reader->counts.unscored += score == PLAY_NO_SCORE;
     return READER_OK;
 }
 
 /* Whether the replay came to the end that is stored. */
-static bool same_end(const struct reader *reader, const struct store_training_game *game)
+static bool same_end(const struct game_ending *ending, const struct store_training_game *game)
 {
-    struct position end = game_position(reader->game);
-    return game_over(reader->game) &&
-           strcmp(game_result_text(game_result(reader->game)), game->result) == 0 &&
-           strcmp(game_reason_text(game_reason(reader->game)), game->reason) == 0 &&
-           end.stores[SIDE_SOUTH] == game->south && end.stores[SIDE_NORTH] == game->north;
+    return ending->result != GAME_UNFINISHED && strcmp(game_result_text(ending->result), game->result) == 0 &&
+           strcmp(game_reason_text(ending->reason), game->reason) == 0 &&
+           ending->position.stores[SIDE_SOUTH] == game->south &&
+           ending->position.stores[SIDE_NORTH] == game->north;
 }
 
-static enum reader_error replay_game(struct replay *replay)
+/* The boards of the game, all moves and the end checked. */
+static enum reader_error replay_game(struct reader *reader, const struct store_training_game *game)
 {
-    struct reader *reader = replay->reader;
-    const struct store_training_game *game = replay->game;
-    game_reset(reader->game, NULL);
-    for (size_t ply = 0; ply < game->plies; ply++) {
-        if (game_over(reader->game))
-            return refuse(reader, game, READER_ERROR_GAME, "has moves after its end; run `kroo verify`");
-        enum reader_error error = take_position(replay, ply);
-        if (error == READER_ERROR_LIMIT)
-            return refuse(
-                reader, game, error,
-                "the positions do not fit in the memory allowed; give a larger --memory-mib or fewer games");
-        if (error != READER_OK)
-            return refuse(reader, game, error, "memory is short; train on fewer games");
-        if (game_play_letter(reader->game, game->moves[ply]) != GAME_OK)
-            return refuse(reader, game, READER_ERROR_GAME, "has an illegal move; run `kroo verify`");
-    }
-    if (!same_end(reader, game))
+    struct replay_game moves = {.moves = game->moves, .length = game->plies, .boards = reader->boards};
+    struct replay_outcome outcome;
+    replay_games(reader->replayer, &moves, 1, &outcome);
+    if (outcome.error == GAME_ERROR_OVER)
+        return refuse(reader, game, READER_ERROR_GAME, "has moves after its end; run `kroo verify`");
+    if (outcome.error != GAME_OK)
+        return refuse(reader, game, READER_ERROR_GAME, "has an illegal move; run `kroo verify`");
+    if (!same_end(&outcome.ending, game))
         return refuse(reader, game, READER_ERROR_GAME,
                       "does not replay to its stored result; run `kroo verify`");
+    return READER_OK;
+}
+
+static enum reader_error take_positions(const struct reading *reading)
+{
+    const struct store_training_game *game = reading->game;
+    for (size_t ply = 0; ply < game->plies; ply++) {
+        enum reader_error error = take_position(reading, ply);
+        if (error == READER_ERROR_LIMIT)
+            return refuse(
+                reading->reader, game, error,
+                "the positions do not fit in the memory allowed; give a larger --memory-mib or fewer games");
+        if (error != READER_OK)
+            return refuse(reading->reader, game, error, "memory is short; train on fewer games");
+    }
     return READER_OK;
 }
 
@@ -253,24 +261,27 @@ static bool wanted(struct reader *reader, const struct reader_source *source,
 
 static enum reader_error take_game(struct reader *reader, const struct store_training_game *game)
 {
-    struct replay replay = {.reader = reader, .game = game, .source = find_source(reader, game->experiment)};
+    struct reading reading = {
+        .reader = reader, .game = game, .source = find_source(reader, game->experiment)};
     int result = game_result_parse(game->result);
-    if (!replay.source)
+    if (!reading.source)
         return refuse(reader, game, READER_ERROR_GAME, "belongs to no experiment that was asked for");
     if (result != GAME_SOUTH_WINS && result != GAME_NORTH_WINS && result != GAME_DRAW)
         return refuse(reader, game, READER_ERROR_GAME, "has no result that can be learned from");
     if (seen_grow(reader) != READER_OK)
         return refuse(reader, game, READER_ERROR_MEMORY, "memory is short; train on fewer games");
-    if (!wanted(reader, replay.source, game))
+    if (!wanted(reader, reading.source, game))
         return READER_OK;
-    bool validation = reader_validates(replay.source->seed, game->pair, reader->filters.validation_ppm);
-    replay.result = (enum game_result)result;
-    replay.first = after_noise(reader, replay.source, game);
-    replay.rows = validation ? &reader->validation : &reader->training;
-    enum reader_error error = replay_game(&replay);
+    bool validation = reader_validates(reading.source->seed, game->pair, reader->filters.validation_ppm);
+    reading.result = (enum game_result)result;
+    reading.first = after_noise(reader, reading.source, game);
+    reading.rows = validation ? &reader->validation : &reader->training;
+    enum reader_error error = replay_game(reader, game);
+    if (error == READER_OK)
+        error = take_positions(&reading);
     if (error != READER_OK)
         return error;
-    count_game(reader, replay.result, validation);
+    count_game(reader, reading.result, validation);
     reader->counts.training = reader->training.count;
     reader->counts.validation = reader->validation.count;
     if (reader->report && reader->report(reader->report_context, &reader->counts) != 0)

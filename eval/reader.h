@@ -7,6 +7,7 @@
 #include <stdbool.h>
 
 #include "engine/play.h"
+#include "engine/replay.h"
 #include "eval/rows.h"
 #include "sql/store.h"
 
@@ -60,8 +61,9 @@ struct reader {
     /* Called after each game when set; non-zero stops the reading. */
     int (*report)(void *context, const struct reader_counts *counts);
     void *report_context;
-    struct game *game;
-    uint64_t *seen; /* hashes of move lists, open addressing */
+    struct replayer *replayer;
+    struct board *boards; /* of the game at hand, GAME_PLIES_MAX + 1 */
+    uint64_t *seen;       /* hashes of move lists, open addressing */
     size_t seen_count, seen_capacity;
 };
 

@@ -10,13 +10,17 @@ static const struct {
     tool_main *run;
     const char *help;
 } tools[] = {
+    {"play", play_main, "         play a game in the terminal"},
+    {"analyse", analyse_main, "      the best lines of a position"},
     {"perft", perft_main, "DEPTH   count the move sequences of each length"},
     {"divide", divide_main, "DEPTH  the same below each first move"},
     {"replay", replay_main, "       games on standard input, results as JSON lines"},
     {"moves", moves_main, "        positions on standard input, legal moves as JSON lines"},
     {"bench", bench_main, "        a fixed set of searches: node signature and speed"},
+    {"speed", speed_main, "        the rules' speed: trees, moves made, games replayed"},
     {"eval", eval_main, "         positions on standard input, evaluations"},
     {"rules", rules_main, "        the rule sets and their fields"},
+    {"tables", tables_main, "       endgame tables: build, stat, probe, check"},
 };
 
 static void print_help(FILE *stream)

@@ -45,6 +45,19 @@ int options_read_number(struct argp_state *state, const char *text, const char *
     return (int)value;
 }
 
+struct weights *options_load_weights(const char *path, const char *rules_name, const char *tool)
+{
+    struct weights *weights = NULL;
+    enum weights_error error = WEIGHTS_ERROR_MEMORY;
+    if (path)
+        error = weights_load(path, rules_name, &weights);
+    else
+        weights = weights_create_starting(rules_name);
+    if (!weights)
+        fprintf(stderr, "%s: %s: %s\n", tool, path ? path : "starting weights", weights_error_text(error));
+    return weights;
+}
+
 struct rules options_default_rules(void)
 {
     return *rules_preset(0);

@@ -7,6 +7,7 @@
 
 #include "engine/position.h"
 #include "engine/rules.h"
+#include "engine/weights.h"
 
 /* Runs argp; `--help` and wrong usage end the process (0 and 2). */
 void options_parse(const struct argp *argp, int argc, char **argv, void *input);
@@ -16,6 +17,10 @@ void options_read_rules(struct argp_state *state, const char *text, struct rules
 void options_read_position(struct argp_state *state, const char *text, struct position *out);
 int options_read_number(struct argp_state *state, const char *text, const char *what, int lowest,
                         int highest);
+
+/* The weights of a file (NULL: the starting weights), or NULL after saying on standard error what is wrong.
+ */
+struct weights *options_load_weights(const char *path, const char *rules_name, const char *tool);
 
 /* The preset `site`, what every tool starts from. */
 struct rules options_default_rules(void);

@@ -5,7 +5,7 @@
 #include "engine/cli/lines.h"
 #include "engine/cli/options.h"
 #include "engine/cli/tools.h"
-#include "engine/game.h"
+#include "engine/replay.h"
 
 static const struct argp_option option_list[] = {
     {"rules", 'r', "RULES", 0,
@@ -30,14 +30,14 @@ static const struct argp argp = {
         "move. Ends with status 1 if any game was refused.",
 };
 
-static void print_game(const struct game *game)
+static void print_game(const struct replay_outcome *outcome)
 {
-    struct position position = game_position(game);
+    const struct game_ending *ending = &outcome->ending;
     printf("{\"plies\":%zu,\"result\":\"%s\",\"reason\":\"%s\",\"stores\":[%d,%d],\"houses\":[",
-           game_plies(game), game_result_text(game_result(game)), game_reason_text(game_reason(game)),
-           position.stores[0], position.stores[1]);
+           outcome->plies, game_result_text(ending->result), game_reason_text(ending->reason),
+           ending->position.stores[0], ending->position.stores[1]);
     for (int house = 0; house < 12; house++)
-        printf("%s%d", house == 0 ? "" : ",", position.houses[house]);
+        printf("%s%d", house == 0 ? "" : ",", ending->position.houses[house]);
     printf("]}\n");
 }
 
@@ -47,11 +47,7 @@ static void print_refusal(enum game_error error, size_t ply, char move)
     char text[8];
     unsigned byte = (unsigned char)move;
     snprintf(text, sizeof text, byte >= ' ' && byte <= '~' ? "%c" : "\\x%02x", byte);
-    const char *name = "illegal-move";
-    if (error == GAME_ERROR_LENGTH)
-        name = "too-long";
-    else if (error == GAME_ERROR_MEMORY)
-        name = "out-of-memory";
+    const char *name = error == GAME_ERROR_LENGTH ? "too-long" : "illegal-move";
     json_t *line = json_pack("{s:s, s:I, s:s}", "error", name, "ply", (json_int_t)ply, "move", text);
     json_dumpf(line, stdout, JSON_COMPACT);
     json_decref(line);
@@ -59,20 +55,20 @@ static void print_refusal(enum game_error error, size_t ply, char move)
 }
 
 /* Answers one line; 0, or 1 when the game was refused. */
-static int replay_line(struct game *game, const char *moves, size_t length)
+static int replay_line(struct replayer *replayer, const char *moves, size_t length)
 {
-    size_t played;
-    game_reset(game, NULL);
-    enum game_error error = game_play_text(game, moves, length, &played);
-    if (error == GAME_OK) {
-        print_game(game);
+    struct replay_game game = {.moves = moves, .length = length};
+    struct replay_outcome outcome;
+    replay_games(replayer, &game, 1, &outcome);
+    if (outcome.error == GAME_OK) {
+        print_game(&outcome);
         return TOOL_DONE;
     }
-    print_refusal(error, played + 1, moves[played]);
+    print_refusal(outcome.error, outcome.plies + 1, moves[outcome.plies]);
     return TOOL_REFUSED;
 }
 
-static int replay_lines(struct game *game, struct lines *lines, const char *tool)
+static int replay_lines(struct replayer *replayer, struct lines *lines, const char *tool)
 {
     int status = TOOL_DONE;
     enum lines_status read;
@@ -84,7 +80,7 @@ static int replay_lines(struct game *game, struct lines *lines, const char *tool
         if (read == LINES_LONG) {
             printf("{\"error\":\"line-too-long\",\"bytes_max\":%d}\n", LINES_MAX);
             status = TOOL_REFUSED;
-        } else if (replay_line(game, lines->text, lines->length) != TOOL_DONE) {
+        } else if (replay_line(replayer, lines->text, lines->length) != TOOL_DONE) {
             status = TOOL_REFUSED;
         }
     }
@@ -96,16 +92,16 @@ int replay_main(int argc, char **argv)
     struct rules rules = options_default_rules();
     options_parse(&argp, argc, argv, &rules);
     setvbuf(stdout, NULL, _IOLBF, 0);
-    struct game *game = game_create(&rules, NULL);
+    struct replayer *replayer = replayer_create(&rules);
     struct lines *lines = malloc(sizeof *lines);
     int status = TOOL_REFUSED;
-    if (game == NULL || lines == NULL) {
+    if (replayer == NULL || lines == NULL) {
         fprintf(stderr, "%s: out of memory\n", argv[0]);
     } else {
         lines_init(lines, stdin);
-        status = replay_lines(game, lines, argv[0]);
+        status = replay_lines(replayer, lines, argv[0]);
     }
     free(lines);
-    game_destroy(game);
+    replayer_destroy(replayer);
     return options_finish_output(argv[0]) == TOOL_DONE ? status : TOOL_REFUSED;
 }

@@ -13,5 +13,9 @@ tool_main moves_main;              /* moves.c */
 tool_main rules_main;              /* rules_tool.c */
 tool_main bench_main;              /* bench.c */
 tool_main eval_main;               /* eval.c */
+tool_main speed_main;              /* speed.c */
+tool_main analyse_main;            /* analyse.c */
+tool_main play_main;               /* play.c */
+tool_main tables_main;             /* tables.c */
 
 #endif

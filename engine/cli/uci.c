@@ -2,17 +2,19 @@
 
 #include <errno.h>
 #include <inttypes.h>
-#include <pthread.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
+#include <time.h>
 
 #include "engine/build.h"
 #include "engine/cli/lines.h"
 #include "engine/cli/tools.h"
-#include "engine/search.h"
+#include "engine/cli/thinker.h"
+#include "engine/level.h"
+#include "engine/mix.h"
 
 enum {
     HASH_MIB = 16,
@@ -25,25 +27,19 @@ enum {
 static const int64_t number_max = INT64_C(1000000000000);
 static const char blanks[] = " \t";
 
-/* `lock` guards thinking; everything else belongs to the reading thread, which leaves weights, search,
- * searched and limits alone while the other one thinks. Each line of output is one call of stdio, so lines
- * stay whole. */
+/* Belongs to the reading thread, which leaves weights and searched game alone while the thinker thinks. Each
+ * line of output is one call of stdio, so lines stay whole. */
 struct session {
     struct rules rules;
     struct game *game; /* the position as last set; owned */
     struct weights *weights;
     char *weights_path; /* NULL: the starting weights */
-    struct search *search;
-
-    pthread_t thread;
-    bool started;          /* the thread is to be joined */
-    struct game *searched; /* what it searches; `game` unless a new position has come since */
-    struct search_limits limits;
-    bool held; /* the answer waits for stop */
-    atomic_bool stop;
-    pthread_mutex_t lock;
-    pthread_cond_t stopped;
-    bool thinking;
+    struct thinker *thinker;
+    struct game *searched; /* what it searches; `game` unless a new position has come since; NULL: nothing */
+    int lines;             /* MultiPV */
+    const struct level *level; /* NULL: full strength */
+    uint64_t seed;             /* of the level's random moves; 0: drawn for each game */
+    uint64_t game_seed;
 };
 
 static void __attribute__((format(printf, 1, 2))) say(const char *format, ...)
@@ -60,53 +56,34 @@ static void __attribute__((format(printf, 1, 2))) say(const char *format, ...)
 
 static void report(void *context, const struct search_info *info)
 {
-    (void)context;
-    char pv[SEARCH_PV_MAX + 1];
+    const struct session *session = context;
+    char pv[SEARCH_PV_MAX + 1], line[32] = "";
     for (int i = 0; i < info->pv_length; i++)
         pv[i] = position_house_letter(info->pv[i]);
     pv[info->pv_length] = '\0';
+    if (session->lines > 1)
+        snprintf(line, sizeof line, "multipv %d ", info->line + 1);
     uint64_t nps = info->nodes * 1000 / (uint64_t)(info->time_ms > 0 ? info->time_ms : 1);
-    printf("info depth %d score cp %" PRId32 " nodes %" PRIu64 " nps %" PRIu64 " time %" PRId64
+    printf("info depth %d %sscore cp %" PRId32 " nodes %" PRIu64 " nps %" PRIu64 " time %" PRId64
            " hashfull %d pv %s\n",
-           info->depth, info->score, info->nodes, nps, info->time_ms, info->hashfull, pv);
+           info->depth, line, info->score, info->nodes, nps, info->time_ms, info->hashfull, pv);
 }
 
-static void hold_answer(struct session *session)
+static void answer(void *context, const struct search_info *info)
 {
-    pthread_mutex_lock(&session->lock);
-    while (session->held && !atomic_load(&session->stop))
-        pthread_cond_wait(&session->stopped, &session->lock);
-    pthread_mutex_unlock(&session->lock);
-}
-
-/* Says the move only when a new `go` would be taken: front ends answer at once. */
-static void *think(void *argument)
-{
-    struct session *session = argument;
-    struct search_info info;
-    int house = search_run(session->search, session->searched, session->weights, &session->limits,
-                           &session->stop, report, session, &info);
-    hold_answer(session);
-    pthread_mutex_lock(&session->lock);
-    session->thinking = false;
-    pthread_mutex_unlock(&session->lock);
-    if (info.pv_length > 1)
-        printf("bestmove %c ponder %c\n", position_house_letter(house), position_house_letter(info.pv[1]));
+    (void)context;
+    char house = position_house_letter(info->pv[0]);
+    if (info->pv_length > 1)
+        printf("bestmove %c ponder %c\n", house, position_house_letter(info->pv[1]));
     else
-        printf("bestmove %c\n", position_house_letter(house));
-    return NULL;
+        printf("bestmove %c\n", house);
 }
 
-/* True while a search runs. When none does, its thread is joined and its game let go. */
+/* True while a search runs. When none does, its game is let go. */
 static bool is_thinking(struct session *session)
 {
-    pthread_mutex_lock(&session->lock);
-    bool thinking = session->thinking;
-    pthread_mutex_unlock(&session->lock);
-    if (thinking || !session->started)
-        return thinking;
-    pthread_join(session->thread, NULL);
-    session->started = false;
+    if (thinker_is_thinking(session->thinker))
+        return true;
     if (session->searched != session->game)
         game_destroy(session->searched);
     session->searched = NULL;
@@ -121,34 +98,12 @@ static bool refuse_while_thinking(struct session *session, const char *command)
     return true;
 }
 
-static void stop_thinking(struct session *session)
-{
-    pthread_mutex_lock(&session->lock);
-    atomic_store(&session->stop, true);
-    pthread_cond_signal(&session->stopped);
-    pthread_mutex_unlock(&session->lock);
-}
-
-static void start_thinking(struct session *session)
-{
-    session->searched = session->game;
-    session->thinking = true;
-    atomic_store(&session->stop, false);
-    if (pthread_create(&session->thread, NULL, think, session) == 0) {
-        session->started = true;
-        return;
-    }
-    session->thinking = false;
-    session->searched = NULL;
-    say("no thread could be started; close other programs and try again");
-}
-
 /* --- go --- */
 
 /* Numbers of a `go`, 0 where not given. */
 struct request {
     int64_t depth, nodes, movetime, wtime, btime, winc, binc, movestogo;
-    bool infinite, clock;
+    bool infinite, ponder, clock;
 };
 
 static int64_t *request_number(struct request *request, const char *word)
@@ -183,10 +138,11 @@ static bool read_request(char *arguments, struct request *request)
 {
     char *rest = NULL;
     for (char *word = strtok_r(arguments, blanks, &rest); word; word = strtok_r(NULL, blanks, &rest)) {
-        if (strcmp(word, "infinite") == 0 || strcmp(word, "ponder") == 0) {
-            request->infinite = true;
+        bool infinite = strcmp(word, "infinite") == 0, ponder = strcmp(word, "ponder") == 0;
+        request->infinite = request->infinite || infinite;
+        request->ponder = request->ponder || ponder;
+        if (infinite || ponder)
             continue;
-        }
         int64_t *number = request_number(request, word);
         if (!number) {
             say("go does not know '%.40s'", word);
@@ -208,17 +164,46 @@ static bool read_request(char *arguments, struct request *request)
     return true;
 }
 
-/* An even share of the clock and most of the increment, never more than the clock holds. */
-static int64_t clock_share(const struct request *request, unsigned side)
+/* An even share of the clock and most of the increment: half of it to start iterations in, three times as
+ * much to finish the last one, never more than the clock holds. */
+static void share_clock(const struct request *request, unsigned side, struct thinker_task *task)
 {
     int64_t left = side == SIDE_SOUTH ? request->wtime : request->btime;
     int64_t increment = side == SIDE_SOUTH ? request->winc : request->binc;
     int64_t moves =
         request->movestogo > 0 && request->movestogo < MOVES_LEFT ? request->movestogo : MOVES_LEFT;
     int64_t share = left / moves + (increment > 0 ? increment * 3 / 4 : 0);
-    int64_t most = left - CLOCK_RESERVE_MS;
-    share = share < most ? share : most;
-    return share > 1 ? share : 1;
+    int64_t most = left - CLOCK_RESERVE_MS > left / 2 ? left - CLOCK_RESERVE_MS : left / 2;
+    task->hard_ms = 3 * share < most ? 3 * share : most;
+    task->hard_ms = task->hard_ms > 1 ? task->hard_ms : 1;
+    task->soft_ms = share / 2 < task->hard_ms ? share / 2 : task->hard_ms;
+    task->soft_ms = task->soft_ms > 1 ? task->soft_ms : 1;
+}
+
+static void limit_task(const struct session *session, const struct request *request,
+                       struct thinker_task *task)
+{
+    struct search_limits *limits = &task->limits;
+    limits->depth = (int)(request->depth < SEARCH_DEPTH_MAX ? request->depth : SEARCH_DEPTH_MAX);
+    limits->nodes = (uint64_t)request->nodes;
+    if (request->clock)
+        share_clock(request, game_position(session->game).side, task);
+    if (request->movetime > 0 && (task->hard_ms == 0 || request->movetime < task->hard_ms))
+        task->hard_ms = request->movetime;
+    if (session->level && (limits->nodes == 0 || limits->nodes > session->level->nodes))
+        limits->nodes = session->level->nodes;
+    task->held = limits->depth == 0 && limits->nodes == 0 && task->hard_ms == 0 && !request->ponder;
+}
+
+/* The random move of a level, where it plays one. */
+static bool answer_at_random(const struct session *session, const struct request *request)
+{
+    int house = -1;
+    if (session->level && !request->infinite && !request->ponder)
+        house = level_noise(session->level, session->game, session->game_seed);
+    if (house >= 0)
+        printf("bestmove %c\n", position_house_letter(house));
+    return house >= 0;
 }
 
 static void command_go(struct session *session, char *arguments)
@@ -230,18 +215,24 @@ static void command_go(struct session *session, char *arguments)
         printf("bestmove 0000\n");
         return;
     }
-    struct search_limits limits = {0};
-    if (!request.infinite) {
-        limits.depth = (int)(request.depth < SEARCH_DEPTH_MAX ? request.depth : SEARCH_DEPTH_MAX);
-        limits.nodes = (uint64_t)request.nodes;
-        if (request.clock)
-            limits.time_ms = clock_share(&request, game_position(session->game).side);
-        if (request.movetime > 0 && (limits.time_ms == 0 || request.movetime < limits.time_ms))
-            limits.time_ms = request.movetime;
-    }
-    session->limits = limits;
-    session->held = limits.depth == 0 && limits.nodes == 0 && limits.time_ms == 0;
-    start_thinking(session);
+    if (answer_at_random(session, &request))
+        return;
+    struct thinker_task task = {.game = session->game,
+                                .weights = session->weights,
+                                .ponder = request.ponder,
+                                .report = report,
+                                .answer = answer,
+                                .context = session};
+    if (request.infinite)
+        task.held = true;
+    else
+        limit_task(session, &request, &task);
+    task.limits.lines = session->lines;
+    session->searched = session->game;
+    if (thinker_start(session->thinker, &task))
+        return;
+    session->searched = NULL;
+    say("no thread could be started; close other programs and try again");
 }
 
 /* --- position --- */
@@ -319,17 +310,58 @@ static void command_position(struct session *session, char *arguments)
 static void set_hash(struct session *session, const char *value)
 {
     int64_t mib;
-    struct search *search = NULL;
-    if (read_number(value, &mib) && mib >= 1 && mib <= HASH_MIB_MAX)
-        search = search_create((unsigned)mib * 1024);
+    if (!read_number(value, &mib) || mib < 1 || mib > HASH_MIB_MAX)
+        say("Hash needs a number of mebibytes from 1 to %d; the table stays as it was", HASH_MIB_MAX);
+    else if (!thinker_set_hash(session->thinker, (unsigned)mib * 1024))
+        say("memory is short; the table stays as it was");
+}
+
+static void set_threads(struct session *session, const char *value)
+{
+    int64_t threads;
+    if (!read_number(value, &threads) || threads < 1 || threads > THINKER_THREADS_MAX)
+        say("Threads needs a number from 1 to %d; it stays as it was", THINKER_THREADS_MAX);
+    else if (!thinker_set_threads(session->thinker, (int)threads))
+        say("memory is short; Threads stays as it was");
+}
+
+static void set_lines(struct session *session, const char *value)
+{
+    int64_t lines;
+    if (read_number(value, &lines) && lines >= 1 && lines <= SEARCH_LINES_MAX)
+        session->lines = (int)lines;
     else
-        say("Hash needs a number of mebibytes from 1 to %d", HASH_MIB_MAX);
-    if (!search) {
-        say("the table stays as it was");
+        say("MultiPV needs a number from 1 to %d; it stays as it was", SEARCH_LINES_MAX);
+}
+
+static void set_level(struct session *session, const char *value)
+{
+    const struct level *level = level_find(value);
+    if (level || strcasecmp(value, "full") == 0)
+        session->level = level;
+    else
+        say("Level needs Full, Apprentice, Journeyman, Master or a number from 1 to %d; it stays as it was",
+            level_count());
+}
+
+/* Every game of a level differs, unless a seed is given. */
+static void draw_seed(struct session *session)
+{
+    struct timespec now;
+    clock_gettime(CLOCK_REALTIME, &now);
+    session->game_seed =
+        session->seed != 0 ? session->seed : mix((uint64_t)now.tv_sec, (uint64_t)now.tv_nsec);
+}
+
+static void set_seed(struct session *session, const char *value)
+{
+    int64_t seed;
+    if (!read_number(value, &seed) || seed < 0) {
+        say("Seed needs a number from 0; it stays as it was");
         return;
     }
-    search_destroy(session->search);
-    session->search = search;
+    session->seed = (uint64_t)seed;
+    draw_seed(session);
 }
 
 /* Takes `path` (NULL: the starting weights). */
@@ -350,7 +382,7 @@ static bool use_weights(struct session *session, const struct rules *rules, char
     free(session->weights_path);
     session->weights = weights;
     session->weights_path = path;
-    search_new_game(session->search);
+    thinker_new_game(session->thinker);
     return true;
 }
 
@@ -392,7 +424,15 @@ static void command_setoption(struct session *session, char *arguments)
     static const struct {
         const char *name;
         void (*set)(struct session *session, const char *value);
-    } options[] = {{"Hash", set_hash}, {"Rules", set_rules}, {"WeightsFile", set_weights_file}};
+    } options[] = {
+        {"Hash", set_hash},
+        {"Threads", set_threads},
+        {"MultiPV", set_lines},
+        {"Rules", set_rules},
+        {"Level", set_level},
+        {"Seed", set_seed},
+        {"WeightsFile", set_weights_file},
+    };
     char *rest = NULL;
     char *word = strtok_r(arguments, blanks, &rest);
     char *name = word && strcmp(word, "name") == 0 ? strtok_r(NULL, blanks, &rest) : NULL;
@@ -409,7 +449,7 @@ static void command_setoption(struct session *session, char *arguments)
             options[i].set(session, value);
         return;
     }
-    say("there is no option '%.40s'; there are Hash, Rules and WeightsFile", name);
+    say("there is no option '%.40s'; uci lists them all", name);
 }
 
 /* --- the other commands --- */
@@ -420,6 +460,14 @@ static void command_uci(struct session *session, char *arguments)
     printf("id name Kroo (%s)\n", engine_build());
     printf("id author The Kroo authors\n");
     printf("option name Hash type spin default %d min 1 max %d\n", HASH_MIB, HASH_MIB_MAX);
+    printf("option name Threads type spin default 1 min 1 max %d\n", THINKER_THREADS_MAX);
+    printf("option name MultiPV type spin default 1 min 1 max %d\n", SEARCH_LINES_MAX);
+    printf("option name Ponder type check default false\n");
+    printf("option name Level type combo default Full var Full");
+    for (size_t i = 0; level_at(i); i++)
+        if (level_at(i)->name)
+            printf(" var %s", level_at(i)->name);
+    printf("\noption name Seed type spin default 0 min 0 max %" PRId64 "\n", number_max);
     printf("option name Rules type string default site\n");
     printf("option name WeightsFile type string default <empty>\n");
     printf("uciok\n");
@@ -436,14 +484,22 @@ static void command_isready(struct session *session, char *arguments)
 static void command_ucinewgame(struct session *session, char *arguments)
 {
     (void)arguments;
-    if (!refuse_while_thinking(session, "ucinewgame"))
-        search_new_game(session->search);
+    if (refuse_while_thinking(session, "ucinewgame"))
+        return;
+    thinker_new_game(session->thinker);
+    draw_seed(session);
 }
 
 static void command_stop(struct session *session, char *arguments)
 {
     (void)arguments;
-    stop_thinking(session);
+    thinker_stop(session->thinker);
+}
+
+static void command_ponderhit(struct session *session, char *arguments)
+{
+    (void)arguments;
+    thinker_hit(session->thinker);
 }
 
 static void command_nothing(struct session *session, char *arguments)
@@ -463,7 +519,7 @@ static const struct {
     {"position", command_position},
     {"go", command_go},
     {"stop", command_stop},
-    {"ponderhit", command_stop}, /* what was found while pondering is the answer */
+    {"ponderhit", command_ponderhit},
     {"debug", command_nothing},
     {"register", command_nothing},
 };
@@ -492,30 +548,24 @@ static bool session_init(struct session *session)
 {
     char reason[REASON_MAX];
     memset(session, 0, sizeof *session);
-    pthread_mutex_init(&session->lock, NULL);
-    pthread_cond_init(&session->stopped, NULL);
     if (rules_parse("site", &session->rules, reason, sizeof reason) != 0)
         return false;
     session->game = game_create(&session->rules, NULL);
     session->weights = weights_create_starting(session->rules.name);
-    session->search = search_create(HASH_MIB * 1024);
-    return session->game && session->weights && session->search;
+    session->thinker = thinker_create(HASH_MIB * 1024);
+    session->lines = 1;
+    draw_seed(session);
+    return session->game && session->weights && session->thinker;
 }
 
-/* Waits for the search, which has been told to stop. */
 static void session_done(struct session *session)
 {
-    stop_thinking(session);
-    if (session->started)
-        pthread_join(session->thread, NULL);
+    thinker_destroy(session->thinker);
     if (session->searched != session->game)
         game_destroy(session->searched);
     game_destroy(session->game);
     weights_destroy(session->weights);
     free(session->weights_path);
-    search_destroy(session->search);
-    pthread_cond_destroy(&session->stopped);
-    pthread_mutex_destroy(&session->lock);
 }
 
 static int run_lines(struct session *session, struct lines *lines)

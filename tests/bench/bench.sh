@@ -6,6 +6,7 @@
 #   KROO_BUILD=D            where the programs are (default build); the JSON goes there too
 #   KROO_BENCH_PAIRS=N      pairs delivered by the synthetic workers (default 100000)
 #   KROO_BENCH_GAMES=N      pairs of self-play a core (default 300)
+#   KROO_BENCH_DEEP=1       perft to depth 14 as well, with its count checked (some 15 seconds more)
 . "$(dirname "$0")/../system/lib.sh"
 set -e -o pipefail
 shopt -s inherit_errexit
@@ -49,11 +50,31 @@ machine() {
           postgresql: $postgresql, engine: $engine, commit: $commit, at: $at, load_before: $load_before}'
 }
 
+# Perft, moves made and plies replayed under every rule set; the processor time of one thread.
+rules_figures() {
+    kroo-engine speed --depth 10 --rounds 9 --json >"$work/speed"
+    while read -r said; do
+        measure=$(jq -r .measure <<<"$said")
+        case $measure in
+        perft) unit="nodes/s, one core" name="perft 10" ;;
+        make) unit="moves/s, one core" name="moves made" ;;
+        *) unit="plies/s, one core" name="replay, ${measure#replay-} games" ;;
+        esac
+        figure "$name, $(jq -r .rules <<<"$said")" "$(jq .per_second <<<"$said")" "$unit" "$said"
+    done <"$work/speed"
+}
+deep_figures() {
+    said=$(kroo-engine perft 14 --json | tail -n 1)
+    expected=$(jq '.start_position.S0[] | select(.depth == 14) | .nodes' "$root/tests/vectors/rules/perft-rule-sets.json")
+    if [ "$(jq .nodes <<<"$said")" -ne "$expected" ]; then
+        echo "bench: perft 14 counts wrong: $said" >&2
+        return 1
+    fi
+    figure "perft 14, site" "$(jq '.nodes / .seconds' <<<"$said")" "nodes/s, one core" "$said"
+}
 engine_figures() {
-    for rules in $(kroo-engine rules --json | jq -r .name); do
-        said=$(best 9 '.nodes / .seconds' kroo-engine perft 10 --rules "$rules" --json)
-        figure "perft 10, $rules" "$(jq '.nodes / .seconds' <<<"$said")" "nodes/s, one core" "$said"
-    done
+    rules_figures
+    [ -z "${KROO_BENCH_DEEP:-}" ] || deep_figures
     said=$(best 3 .nodes_per_second kroo-engine bench --json)
     figure "search" "$(jq .nodes_per_second <<<"$said")" "nodes/s, one core; signature $(jq -r .signature <<<"$said")" "$said"
 }

@@ -47,6 +47,11 @@ ask 'uci is answered by uciok' '^uciok$' uci
 ok 'the engine has a name' grep -q '^id name Kroo (kroo-engine ' <<<"$heard"
 ok 'the engine has an author' grep -q '^id author .' <<<"$heard"
 ok 'option Hash' grep -qx 'option name Hash type spin default 16 min 1 max 16384' <<<"$heard"
+for option in 'Threads type spin default 1 min 1 max 64' 'MultiPV type spin default 1 min 1 max 6' \
+    'Level type combo default Full var Full var Apprentice var Journeyman var Master' \
+    'Seed type spin default 0 min 0 max 1000000000000' 'Ponder type check default false'; do
+    ok "option ${option%% *}" grep -qx "option name $option" <<<"$heard"
+done
 ok 'option Rules' grep -qx 'option name Rules type string default site' <<<"$heard"
 ok 'option WeightsFile' grep -qx 'option name WeightsFile type string default <empty>' <<<"$heard"
 ask 'isready is answered' '^readyok$' isready
@@ -126,6 +131,22 @@ is 'and is played' "$move" F
 send 'position startpos' 'go ponder'
 ok 'pondering' answer '^info depth 3 '
 ask 'the ponder hit answers' '^bestmove [A-F]' ponderhit
+# Pondering on a clock: the clock runs from the hit on, however long it was thought before.
+send 'position startpos moves Ff' 'go ponder wtime 400 btime 60000'
+ok 'pondering past the clock' answer '^info depth 16 '
+send isready
+ok 'no move before the hit' answer '^readyok$'
+ok 'indeed none before it' test "$(grep -c bestmove <<<"$heard")" = 0
+ask 'the hit is answered by the clock' '^bestmove [A-F]' ponderhit
+send 'go ponder depth 3'
+answer '^info depth 3 '
+ask 'a limit reached while pondering waits for the hit' '^readyok$' isready
+ok 'waits' test "$(grep -c bestmove <<<"$heard")" = 0
+ask 'and is answered at once' '^bestmove' ponderhit
+send 'go ponder movetime 50000'
+answer '^info depth 3 '
+ask 'a ponder search can be stopped' '^bestmove' stop
+ask 'a hit when nothing is pondered does nothing' '^readyok$' ponderhit isready
 # A decided position is searched out at once; the answer waits for stop all the same.
 send 'position fen 0-0-0-0-0-1-1-0-3-0-0-0-23-20-S' 'go infinite'
 ok 'searched out' answer '^info depth 1 '
@@ -143,6 +164,38 @@ ask 'other rules' '^bestmove C' 'setoption name Rules value school' \
     'position fen 0-0-1-0-0-0-0-0-0-0-0-0-24-23-S' 'go depth 2'
 refused 'rules with the old position: the duty to feed is not known to school' 'not legal' \
     'setoption name Rules value site' 'position fen 1-0-0-0-0-5-0-0-0-0-0-0-21-21-S moves A'
+send 'setoption name Rules value site' 'setoption name MultiPV value 3'
+ask 'three lines' '^bestmove' 'position startpos' 'go depth 6'
+is 'each depth has them' "$(grep -c '^info depth 6 multipv [123] score cp' <<<"$heard")" 3
+is 'of three moves' "$(grep '^info depth 6 ' <<<"$heard" | sed 's/.* pv \(.\).*/\1/' | sort -u | wc -l)" 3
+is 'best first' "$(grep '^info depth 6 ' <<<"$heard" | sed 's/.* cp \(\S*\) .*/\1/' | sort -rn)" \
+    "$(grep '^info depth 6 ' <<<"$heard" | sed 's/.* cp \(\S*\) .*/\1/')"
+ok 'the best is played' grep -q "multipv 1 .* pv ${line:9:1}" <<<"$(grep '^info depth 6 ' <<<"$heard")"
+ask 'no more lines than moves' '^bestmove F' 'position fen 0-0-0-0-0-1-1-0-3-0-0-0-23-20-S' 'go depth 3'
+refused 'no line at all' 'MultiPV needs a number' 'setoption name MultiPV value 0'
+send 'setoption name MultiPV value 1' 'setoption name Threads value 2'
+ask 'two threads' '^bestmove' 'position startpos' 'go depth 12'
+send 'go infinite'
+answer '^info depth 4 '
+ask 'two threads stop' '^bestmove' stop
+refused 'no thread at all' 'Threads needs a number' 'setoption name Threads value 0'
+send 'setoption name Threads value 1' 'setoption name Level value Apprentice' 'setoption name Seed value 7' ucinewgame
+played=
+for ply in 1 2 3 4 5 6 7 8 9 10 11 12; do
+    send "position startpos moves $played" 'go movetime 10000'
+    answer '^bestmove' && played+=${line:9:1}
+done
+again=
+send ucinewgame
+for ply in 1 2 3 4 5 6 7 8 9 10 11 12; do
+    send "position startpos moves $again" 'go movetime 10000'
+    answer '^bestmove' && again+=${line:9:1}
+done
+is 'a level with a seed repeats its game' "$again" "$played"
+refused 'an unknown level' 'Level needs' 'setoption name Level value Grandmaster'
+ask 'a level by number' '^bestmove' 'setoption name Level value 9' 'go'
+ok 'keeps its nodes' test "$(grep -o 'nodes [0-9]*' <<<"$heard" | sort -k2n | tail -n1 | cut -d' ' -f2)" -le 150000
+ask 'full strength again' '^readyok$' 'setoption name Level value Full' isready
 send quit
 wait "$engine_pid"
 is 'quit ends it' $? 0

@@ -173,6 +173,32 @@ static void every_rule_matches_the_reference(void **state)
     assert_true(none > 24 * 100);
 }
 
+/* Every row of the opponent that a move could empty, and every single house that could empty it. */
+static void no_slam_is_called_impossible(void **state)
+{
+    (void)state;
+    size_t emptied = 0, possible = 0, boards = 0;
+    for (int row = 0; row < 729; row++) {
+        struct board board = {0};
+        for (int house = 0, rest = row; house < 6; house++, rest /= 3)
+            board.other |= (uint64_t)(rest % 3) << (8 * house);
+        for (int house = 0; house < 6; house++) {
+            for (unsigned seeds = 1; seeds + board_row_seeds(board.other) <= POSITION_SEEDS; seeds++) {
+                board.own = (uint64_t)seeds << (8 * house);
+                struct board next = board_make_as(board, house, RULES_SLAM_ALLOWED);
+                boards++;
+                possible += board_slam_possible(board);
+                if ((next.own & BOARD_ROW) != 0)
+                    continue;
+                assert_true(board_slam_possible(board));
+                emptied++;
+            }
+        }
+    }
+    print_message("# %zu boards, %zu where a slam may be, %zu where one is\n", boards, possible, emptied);
+    assert_true(emptied > 100 && possible < boards);
+}
+
 static void all_six_houses_in_one_chain(void **state)
 {
     (void)state;
@@ -371,6 +397,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(sowing_matches_carrying_seeds),
         cmocka_unit_test(every_rule_matches_the_reference),
+        cmocka_unit_test(no_slam_is_called_impossible),
         cmocka_unit_test(all_six_houses_in_one_chain),
         cmocka_unit_test(positions_survive_the_round_trip),
         cmocka_unit_test(endings_are_told_apart),

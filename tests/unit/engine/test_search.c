@@ -220,7 +220,8 @@ static void scores_are_those_of_plain_minimax(void **state)
             struct plain plain = plain_from(game, weights);
             for (int depth = 1; depth <= 4; depth++) {
                 search_new_game(search);
-                struct search_info info = run(search, game, weights, (struct search_limits){.depth = depth});
+                struct search_info info =
+                    run(search, game, weights, (struct search_limits){.depth = depth, .full_width = true});
                 assert_int_equal(info.score, plain_value(&plain, depth));
             }
         }
@@ -235,7 +236,7 @@ static void scores_are_those_of_plain_minimax(void **state)
 static bool check_claim(struct search *search, const struct game *game, const struct weights *weights,
                         int depth, int deep, int far, struct search_info *info)
 {
-    *info = run(search, game, weights, (struct search_limits){.depth = deep});
+    *info = run(search, game, weights, (struct search_limits){.depth = deep, .full_width = true});
     struct plain plain = plain_from(game, weights);
     int plies = SEARCH_WIN - abs(info->score);
     if (abs(info->score) <= SEARCH_WIN_BOUND) {
@@ -250,13 +251,25 @@ static bool check_claim(struct search *search, const struct game *game, const st
     return true;
 }
 
+/* The selective search may miss what is so, but what it claims is so. */
+static void check_selective_claim(struct search *search, const struct game *game,
+                                  const struct weights *weights, int deep, int far)
+{
+    struct search_info info = run(search, game, weights, (struct search_limits){.depth = deep});
+    struct plain plain = plain_from(game, weights);
+    int plies = SEARCH_WIN - abs(info.score);
+    if (abs(info.score) > SEARCH_WIN_BOUND && plies <= far &&
+        !plain_forces(&plain, plies, info.score > 0 ? 1 : -1))
+        fail_msg("%s, %s: %d claimed, not so", plain.rules->name, game_moves(game), info.score);
+}
+
 /* Endgames of few seeds under stopping rules that are always in reach, all searched with one table that is
  * never emptied, now shallow, now deep: a value carried from one history to another would show. */
 static void check_claims(const char *rules_text, int depth, uint64_t games)
 {
     struct rules rules = rules_of(rules_text);
     struct weights *weights = lively_weights(rules_text);
-    struct search *search = search_create(1024);
+    struct search *search = search_create(1024), *selective = search_create(1024);
     struct game *game = game_create(&rules, NULL);
     int claims = 0;
     for (uint64_t k = 0; k < games; k++) {
@@ -266,6 +279,7 @@ static void check_claims(const char *rules_text, int depth, uint64_t games)
             struct search_info info;
             int deep = depth + (int)(mix(mix(k, 9), ply) % 3) * 5;
             claims += check_claim(search, game, weights, depth, deep, depth + 4, &info);
+            check_selective_claim(selective, game, weights, deep, depth + 4);
             bool wander = mix(mix(k, 7), ply) % 3 != 0;
             game_play(game, wander ? random_house(game, mix(mix(k, 8), ply)) : info.pv[0]);
         }
@@ -273,6 +287,7 @@ static void check_claims(const char *rules_text, int depth, uint64_t games)
     assert_true(claims > 20);
     game_destroy(game);
     search_destroy(search);
+    search_destroy(selective);
     weights_destroy(weights);
 }
 
@@ -345,6 +360,73 @@ static void a_win_is_not_carried_into_a_history_that_draws(void **state)
     game_destroy(long_game);
     search_destroy(search);
     weights_destroy(weights);
+}
+
+static int verdict(int score)
+{
+    return (score > SEARCH_WIN_BOUND) - (score < -SEARCH_WIN_BOUND);
+}
+
+/* The board of `game` is searched deep as if it had no history, then with its history at every depth from
+ * the same table. What is claimed must be what an empty table says. Returns whether the history matters. */
+static int check_borrowed(struct search *full, struct search *empty, const struct game *game,
+                          const struct weights *weights, int deep)
+{
+    struct position position = game_position(game);
+    struct game *fresh = game_create(game_rules(game), &position);
+    struct search_limits limits = {.depth = deep, .full_width = true};
+    search_new_game(full);
+    search_new_game(empty);
+    int without = run(full, fresh, weights, limits).score, with = run(empty, game, weights, limits).score;
+    for (limits.depth = 1; limits.depth <= deep; limits.depth++) {
+        int score = run(full, game, weights, limits).score;
+        if (verdict(score) != 0 && verdict(score) != verdict(with))
+            fail_msg("%s, %s, depth %d: %d from a table that knows %d; an empty one says %d",
+                     game_rules(game)->name, game_moves(game), limits.depth, score, without, with);
+    }
+    game_destroy(fresh);
+    return verdict(with) != verdict(without);
+}
+
+/* DESIGN section 10 and random endgames: verdicts that hold without a history and not with it. */
+static void a_verdict_is_not_borrowed_from_another_history(void **state)
+{
+    (void)state;
+    const char *cycle = "cDdEfFaAbCcDdEeFaAbBcDdEfFaAbCcDdEeFaAb";
+    struct search *full = search_create(1024), *empty = search_create(1024);
+    int mattered = 0;
+    for (int r = 0; r < 4; r++) {
+        const char *text = (const char *[]){"site", "auale", "site,quiet_limit=21", "togo,repetitions=2"}[r];
+        struct rules rules = rules_of(text);
+        struct weights *weights = weights_create_starting(text);
+        struct game *game = game_create(&rules, NULL);
+        struct position fresh = position_of("0-2-0-0-0-0-0-0-1-0-0-1-22-22-S");
+        game_reset(game, &fresh);
+        game_play_letter(game, 'B');
+        fresh = game_position(game);
+        for (size_t plies = 0; plies <= strlen(cycle); plies++) {
+            size_t made;
+            game_reset(game, &fresh);
+            game_play_text(game, cycle, plies, &made);
+            if (made == plies && !game_over(game))
+                mattered += check_borrowed(full, empty, game, weights, 30);
+        }
+        for (uint64_t k = 0; k < 60; k++) {
+            struct position start = random_endgame(mix(67, k), 2 + (int)(k % 3));
+            game_reset(game, &start);
+            for (uint64_t ply = 0; ply < 44 && !game_over(game); ply++) {
+                if (ply > 12 && ply % 3 == 0)
+                    mattered += check_borrowed(full, empty, game, weights, 24);
+                if (!game_over(game))
+                    game_play(game, random_house(game, mix(mix(k, 13), ply)));
+            }
+        }
+        game_destroy(game);
+        weights_destroy(weights);
+    }
+    assert_true(mattered > 20);
+    search_destroy(full);
+    search_destroy(empty);
 }
 
 static void a_win_in_one_is_taken(void **state)
@@ -528,6 +610,7 @@ int main(void)
         cmocka_unit_test(claims_hold_near_a_quiet_limit),
         cmocka_unit_test(claims_hold_under_togo),
         cmocka_unit_test(a_win_is_not_carried_into_a_history_that_draws),
+        cmocka_unit_test(a_verdict_is_not_borrowed_from_another_history),
         cmocka_unit_test(a_win_in_one_is_taken),
         cmocka_unit_test(node_limits_are_exact_and_repeatable),
         cmocka_unit_test(a_new_game_plays_as_with_an_empty_table),

@@ -95,6 +95,38 @@ static void perft_counts_each_depth(void **state)
                 "\"nodes\":2,", 0);
 }
 
+/* The checksums hold for every build that plays by the rules. */
+static void speed_measures_what_it_computes(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *measure, *checksum;
+        long long count;
+    } expected[] = {{"perft", "0000000000006ac4", 27332},
+                    {"make", "f9186a3e15061b21", 7998000},
+                    {"replay-random", "d1983245f40e1f65", 1068677},
+                    {"replay-played", NULL, 0}};
+    struct answer answer = run("speed --rules site --depth 6 --rounds 1 --json", "", 0);
+    assert_int_equal(answer.status, 0);
+    char *rest = answer.text;
+    for (size_t i = 0; i < sizeof expected / sizeof expected[0]; i++) {
+        json_t *row = json_loads(strsep(&rest, "\n"), 0, NULL);
+        assert_non_null(row);
+        assert_string_equal(vectors_text(row, "measure"), expected[i].measure);
+        assert_string_equal(vectors_text(row, "rules"), "site");
+        assert_true(vectors_number(row, "per_second") > 0);
+        assert_true(vectors_number(row, "count") > 0);
+        if (expected[i].checksum != NULL) {
+            assert_string_equal(vectors_text(row, "checksum"), expected[i].checksum);
+            assert_int_equal(vectors_number(row, "count"), expected[i].count);
+        }
+        json_decref(row);
+    }
+    assert_string_equal(rest, "");
+    free(answer.text);
+    assert_says("speed --rounds 0 2>&1", "must be a number from 1 to 1000", 2);
+}
+
 static void divide_adds_up(void **state)
 {
     (void)state;
@@ -408,6 +440,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(perft_counts_each_depth),
+        cmocka_unit_test(speed_measures_what_it_computes),
         cmocka_unit_test(divide_adds_up),
         cmocka_unit_test(rules_lists_the_presets),
         cmocka_unit_test(wrong_usage_ends_with_two),

@@ -1,0 +1,485 @@
+#include "engine/attractor.h"
+
+#include <assert.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* States won but not yet followed back wait in blocks, a list for each rank and member. A state is 61 bits:
+ * twelve counts of five bits and its kind. */
+enum { BLOCK_STATES = 2046, RING = 32, STATE_ALL = 60 };
+
+struct block {
+    struct block *next;
+    uint64_t count;
+    uint64_t states[BLOCK_STATES];
+};
+
+struct waiting {
+    struct board board;
+    uint32_t number;
+};
+
+struct worker {
+    struct block *lists[ATTRACTOR_RANK_MAX + 1]; /* without ranks the first two, in turn */
+    struct block *spare;
+    struct waiting ring[RING]; /* boards whose words are on their way from memory */
+    struct waiting
+        settled[RING]; /* `all` states won but for their rank: their moves' ranks are on their way */
+    unsigned settled_in, settled_out;
+    uint64_t won;    /* in all */
+    int64_t waiting; /* states put into lists less those taken out; of the team only the sum counts */
+    int rank_max;
+    enum attractor_error error;
+};
+
+struct attractor {
+    const struct rules *rules;
+    struct team *team;
+    struct worker *workers;
+    struct block **blocks; /* those of the rank at hand */
+    size_t block_count, block_room, next_block;
+    const struct layer *layer;
+    struct attractor_states *states;
+    int threshold, rank;
+    bool shared; /* more than one thread */
+};
+
+struct attractor *attractor_create(const struct rules *rules, struct team *team)
+{
+    struct attractor *attractor = calloc(1, sizeof *attractor);
+    if (attractor == NULL)
+        return NULL;
+    attractor->rules = rules;
+    attractor->team = team;
+    attractor->shared = team_size(team) > 1;
+    attractor->workers = calloc((size_t)team_size(team), sizeof *attractor->workers);
+    if (attractor->workers == NULL) {
+        free(attractor);
+        return NULL;
+    }
+    return attractor;
+}
+
+static void free_blocks(struct block *block)
+{
+    while (block != NULL) {
+        struct block *next = block->next;
+        free(block);
+        block = next;
+    }
+}
+
+void attractor_destroy(struct attractor *attractor)
+{
+    if (attractor == NULL)
+        return;
+    for (int i = 0; i < team_size(attractor->team); i++) {
+        for (int rank = 0; rank <= ATTRACTOR_RANK_MAX; rank++)
+            free_blocks(attractor->workers[i].lists[rank]);
+        free_blocks(attractor->workers[i].spare);
+    }
+    free(attractor->workers);
+    free(attractor->blocks);
+    free(attractor);
+}
+
+/* --- waiting states --- */
+
+/* Six bytes below 32 to 30 bits, and back. */
+BOARD_INLINE uint64_t pack_row(uint64_t row)
+{
+    uint64_t pairs = (row & UINT64_C(0x001f001f001f)) | (row & UINT64_C(0x1f001f001f00)) >> 3;
+    return (pairs & 0x3ff) | (pairs >> 6 & 0xffc00) | (pairs >> 12 & 0x3ff00000);
+}
+
+BOARD_INLINE uint64_t unpack_row(uint64_t packed)
+{
+    uint64_t pairs = (packed & 0x3ff) | (packed & 0xffc00) << 6 | (packed & 0x3ff00000) << 12;
+    return (pairs & UINT64_C(0x001f001f001f)) | (pairs & UINT64_C(0x03e003e003e0)) << 3;
+}
+
+static struct block *take_block(struct worker *worker)
+{
+    struct block *block = worker->spare;
+    if (block != NULL)
+        worker->spare = block->next;
+    else
+        block = malloc(sizeof *block);
+    return block;
+}
+
+static void put_state(const struct attractor *attractor, struct worker *worker, struct board board, bool all,
+                      int rank)
+{
+    if (rank > ATTRACTOR_RANK_MAX) {
+        worker->error = ATTRACTOR_ERROR_RANK;
+        return;
+    }
+    worker->won++;
+    struct block **list = &worker->lists[attractor->states->any_rank != NULL ? rank : rank & 1];
+    if (*list == NULL || (*list)->count == BLOCK_STATES) {
+        struct block *block = take_block(worker);
+        if (block == NULL) {
+            worker->error = ATTRACTOR_ERROR_MEMORY;
+            return;
+        }
+        block->next = *list;
+        block->count = 0;
+        *list = block;
+    }
+    (*list)->states[(*list)->count++] =
+        pack_row(board.own) | pack_row(board.other) << 30 | (uint64_t)all << STATE_ALL;
+    worker->waiting++;
+}
+
+/* --- winning a state --- */
+
+static void set_any(struct attractor *attractor, struct worker *worker, struct board board, uint32_t number,
+                    int rank)
+{
+    struct attractor_states *states = attractor->states;
+    uint8_t won = (uint8_t)(attractor->threshold + ATTRACTOR_BIAS);
+    if (attractor->shared) {
+        uint8_t open = 0;
+        if (!__atomic_compare_exchange_n(&states->any[number], &open, won, false, __ATOMIC_RELAXED,
+                                         __ATOMIC_RELAXED))
+            return;
+    } else {
+        states->any[number] = won;
+    }
+    if (states->any_rank != NULL) {
+        states->any_rank[number] = (uint16_t)rank;
+        worker->rank_max = rank > worker->rank_max ? rank : worker->rank_max;
+    }
+    put_state(attractor, worker, board, false, rank);
+}
+
+/* An `any` state has a move to a state of the threshold. */
+static inline void win_any(struct attractor *attractor, struct worker *worker, struct board board,
+                           uint32_t number, int rank)
+{
+    struct attractor_states *states = attractor->states;
+    if (__atomic_load_n(&states->any[number], __ATOMIC_RELAXED) != 0)
+        return;
+    if (states->any_cap != NULL && states->any_cap[number] < attractor->threshold)
+        __atomic_store_n(&states->any_seed[number], states->any_cap[number], __ATOMIC_RELAXED);
+    else
+        set_any(attractor, worker, board, number, rank);
+}
+
+/* Only the thread that took the last move, or found the seed, comes here. */
+static void set_all(struct attractor *attractor, struct worker *worker, struct board board, uint32_t number,
+                    int rank)
+{
+    struct attractor_states *states = attractor->states;
+    unsigned value = (unsigned)(attractor->threshold + ATTRACTOR_BIAS);
+    uint16_t won = (uint16_t)(ATTRACTOR_ALL_WON | value << ATTRACTOR_ALL_VALUE);
+    uint16_t old = __atomic_load_n(&states->all[number], __ATOMIC_RELAXED);
+    __atomic_store_n(&states->all[number], (uint16_t)(old | won), __ATOMIC_RELAXED);
+    if (states->all_rank != NULL) {
+        states->all_rank[number] = (uint16_t)rank;
+        worker->rank_max = rank > worker->rank_max ? rank : worker->rank_max;
+    }
+    put_state(attractor, worker, board, true, rank);
+}
+
+/* The highest rank among the states that moves within the layer lead to. */
+BOARD_INLINE int highest_rank(const struct attractor_states *states, struct board board, enum rules_slam slam,
+                              enum rules_feeding feeding)
+{
+    int highest = 0;
+    for (unsigned mask = board_legal_as(board, slam, feeding); mask != 0; mask &= mask - 1) {
+        struct board next = board_make_as(board, __builtin_ctz(mask), slam);
+        if (((next.own | next.other) >> 48) == 0) {
+            int rank = states->any_rank[index_in_layer(next)];
+            highest = rank > highest ? rank : highest;
+        }
+    }
+    return highest;
+}
+
+/* No move of an `all` state is open any more, and none out of the layer is worth less than the threshold. */
+BOARD_INLINE void win_all(struct attractor *attractor, struct worker *worker, struct board board,
+                          uint32_t number, enum rules_slam slam, enum rules_feeding feeding)
+{
+    struct attractor_states *states = attractor->states;
+    if (states->all_cap != NULL && states->all_cap[number] < attractor->threshold) {
+        states->all_seed[number] = states->all_cap[number];
+        return;
+    }
+    int rank = attractor->rank + 1;
+    if (states->any_rank != NULL)
+        rank = highest_rank(states, board, slam, feeding) + 1;
+    set_all(attractor, worker, board, number, rank);
+}
+
+BOARD_INLINE void win_oldest(struct attractor *attractor, struct worker *worker, enum rules_slam slam,
+                             enum rules_feeding feeding)
+{
+    const struct waiting *oldest = &worker->settled[worker->settled_out++ % RING];
+    win_all(attractor, worker, oldest->board, oldest->number, slam, feeding);
+}
+
+/* Asks for what highest_rank will read, and wins the state RING such states later. */
+BOARD_INLINE void win_later(struct attractor *attractor, struct worker *worker, struct board board,
+                            uint32_t number, enum rules_slam slam, enum rules_feeding feeding)
+{
+    const struct attractor_states *states = attractor->states;
+    if (states->any_rank == NULL) {
+        win_all(attractor, worker, board, number, slam, feeding);
+        return;
+    }
+    if (worker->settled_in - worker->settled_out == RING)
+        win_oldest(attractor, worker, slam, feeding);
+    for (unsigned mask = board_legal_as(board, slam, feeding); mask != 0; mask &= mask - 1) {
+        struct board next = board_make_as(board, __builtin_ctz(mask), slam);
+        if (((next.own | next.other) >> 48) == 0)
+            __builtin_prefetch(&states->any_rank[index_in_layer(next)]);
+    }
+    worker->settled[worker->settled_in++ % RING] = (struct waiting){board, number};
+}
+
+/* One move of an `all` state leads to a state of the threshold. */
+BOARD_INLINE void close_move(struct attractor *attractor, struct worker *worker, struct board board,
+                             uint32_t number, enum rules_slam slam, enum rules_feeding feeding)
+{
+    uint16_t *all = &attractor->states->all[number];
+    uint16_t before;
+    if (attractor->shared)
+        before = __atomic_fetch_sub(all, 1, __ATOMIC_RELAXED);
+    else
+        before = (*all)--;
+    if ((before & (ATTRACTOR_ALL_COUNT | ATTRACTOR_ALL_WON)) != 1)
+        return;
+    int exit = (before >> ATTRACTOR_ALL_EXIT & ATTRACTOR_SIX) - ATTRACTOR_BIAS;
+    if (-exit >= attractor->threshold)
+        win_later(attractor, worker, board, number, slam, feeding);
+}
+
+/* --- following back --- */
+
+/* The moves that lead to the states of one block. What they touch is asked for RING boards ahead. */
+BOARD_INLINE void follow_block(struct attractor *attractor, struct worker *worker, const struct block *block,
+                               enum rules_slam slam, enum rules_feeding feeding)
+{
+    struct board before[LAYER_BEFORE_MAX];
+    struct attractor_states *states = attractor->states;
+    struct waiting *ring = worker->ring;
+    for (int all = 0; all <= 1; all++) { /* a ring holds states of one kind */
+        unsigned in = 0, out = 0;
+        for (uint64_t i = 0; i <= block->count; i++) {
+            int count = 0;
+            if (i < block->count && (block->states[i] >> STATE_ALL) == (uint64_t)all) {
+                struct board board = {unpack_row(block->states[i]), unpack_row(block->states[i] >> 30)};
+                count = layer_before(board, slam, feeding, before);
+            }
+            for (int j = 0; j < count || (i == block->count && out != in); j++) {
+                if (in - out == RING || j >= count) {
+                    const struct waiting *ready = &ring[out++ % RING];
+                    if (all)
+                        win_any(attractor, worker, ready->board, ready->number, attractor->rank + 1);
+                    else
+                        close_move(attractor, worker, ready->board, ready->number, slam, feeding);
+                }
+                if (j < count) {
+                    uint32_t number = (uint32_t)index_in_layer(before[j]);
+                    __builtin_prefetch(all ? (void *)&states->any[number] : (void *)&states->all[number], 1);
+                    ring[in++ % RING] = (struct waiting){before[j], number};
+                }
+            }
+        }
+    }
+    while (worker->settled_in != worker->settled_out)
+        win_oldest(attractor, worker, slam, feeding);
+}
+
+static void follow(struct attractor *attractor, struct worker *worker, const struct block *block)
+{
+    const struct rules *rules = attractor->rules;
+    if (board_is_site(rules))
+        follow_block(attractor, worker, block, RULES_SLAM_CAPTURES_NOTHING, RULES_FEEDING_MUST);
+    else if (rules->slam == RULES_SLAM_CAPTURES_NOTHING && rules->feeding == RULES_FEEDING_NONE)
+        follow_block(attractor, worker, block, RULES_SLAM_CAPTURES_NOTHING, RULES_FEEDING_NONE);
+    else if (rules->slam == RULES_SLAM_LAST_RESORT && rules->feeding == RULES_FEEDING_IF_ANY)
+        follow_block(attractor, worker, block, RULES_SLAM_LAST_RESORT, RULES_FEEDING_IF_ANY);
+    else
+        follow_block(attractor, worker, block, rules->slam, rules->feeding);
+}
+
+static void follow_member(void *context, int member)
+{
+    struct attractor *attractor = context;
+    struct worker *worker = &attractor->workers[member];
+    for (;;) {
+        size_t at = __atomic_fetch_add(&attractor->next_block, 1, __ATOMIC_RELAXED);
+        if (at >= attractor->block_count)
+            return;
+        struct block *block = attractor->blocks[at];
+        follow(attractor, worker, block);
+        worker->waiting -= (int64_t)block->count;
+        block->next = worker->spare;
+        worker->spare = block;
+    }
+}
+
+/* Takes all blocks of a rank out of the members' lists. */
+static enum attractor_error gather(struct attractor *attractor, int list)
+{
+    attractor->block_count = attractor->next_block = 0;
+    for (int i = 0; i < team_size(attractor->team); i++) {
+        struct block **from = &attractor->workers[i].lists[list];
+        for (; *from != NULL; *from = (*from)->next) {
+            if (attractor->block_count == attractor->block_room) {
+                size_t room = attractor->block_room * 2 + 64;
+                struct block **blocks = realloc(attractor->blocks, room * sizeof(*blocks));
+                if (blocks == NULL)
+                    return ATTRACTOR_ERROR_MEMORY;
+                attractor->blocks = blocks;
+                attractor->block_room = room;
+            }
+            attractor->blocks[attractor->block_count++] = *from;
+        }
+    }
+    return ATTRACTOR_OK;
+}
+
+static enum attractor_error first_error(const struct attractor *attractor)
+{
+    for (int i = 0; i < team_size(attractor->team); i++)
+        if (attractor->workers[i].error != ATTRACTOR_OK)
+            return attractor->workers[i].error;
+    return ATTRACTOR_OK;
+}
+
+static int64_t waiting(const struct attractor *attractor)
+{
+    int64_t sum = 0;
+    for (int i = 0; i < team_size(attractor->team); i++)
+        sum += attractor->workers[i].waiting;
+    return sum;
+}
+
+/* --- states won by themselves --- */
+
+/* True when any board from `start` on may be won by itself at the threshold: a loop the compiler can make
+ * wide. */
+static bool may_win(const struct attractor_states *states, int threshold, uint32_t start, uint32_t count)
+{
+    const uint16_t highest = (uint16_t)((unsigned)(ATTRACTOR_BIAS - threshold) << ATTRACTOR_ALL_EXIT);
+    const uint16_t exits = ATTRACTOR_SIX << ATTRACTOR_ALL_EXIT;
+    const uint16_t closed = ATTRACTOR_ALL_WON | ATTRACTOR_ALL_COUNT;
+    const int8_t wanted = (int8_t)threshold;
+    unsigned char found = 0;
+    const uint8_t *any = states->any + start;
+    const int8_t *any_exit = states->any_exit + start;
+    for (uint32_t i = 0; i < count; i++)
+        found |= (unsigned char)((any[i] == 0) & (any_exit[i] >= wanted));
+    if (states->any_seed != NULL) {
+        const int8_t *any_seed = states->any_seed + start;
+        for (uint32_t i = 0; i < count; i++)
+            found |= (unsigned char)((any[i] == 0) & (any_seed[i] >= wanted));
+    }
+    const uint16_t *all = states->all + start;
+    uint16_t found_all = 0;
+    for (uint32_t i = 0; i < count; i++)
+        found_all |= (uint16_t)(((all[i] & closed) == 0) & ((all[i] & exits) <= highest));
+    if (states->all_seed != NULL) {
+        const int8_t *all_seed = states->all_seed + start;
+        for (uint32_t i = 0; i < count; i++)
+            found_all |= (uint16_t)(((all[i] & ATTRACTOR_ALL_WON) == 0) & (all_seed[i] >= threshold));
+    }
+    return (found | found_all) != 0;
+}
+
+/* Wins what is won by itself of the board i of a segment. No moves are closed meanwhile, and the moves within
+ * the layer of an `all` state that waits lead to states of higher thresholds: the order of the walk does not
+ * show. */
+BOARD_INLINE void win_alone(struct attractor *attractor, struct worker *worker,
+                            const struct layer_segment *segment, uint32_t i)
+{
+    struct attractor_states *states = attractor->states;
+    const struct rules *rules = attractor->rules;
+    int threshold = attractor->threshold;
+    uint32_t number = segment->start + i;
+    if (states->any[number] == 0) {
+        if (states->any_seed != NULL && states->any_seed[number] >= threshold)
+            set_any(attractor, worker, layer_board(attractor->layer, segment, i), number, 0);
+        else if (states->any_exit[number] >= threshold)
+            win_any(attractor, worker, layer_board(attractor->layer, segment, i), number, 1);
+    }
+    unsigned all = states->all[number];
+    if ((all & ATTRACTOR_ALL_WON) != 0)
+        return;
+    if (states->all_seed != NULL && states->all_seed[number] >= threshold)
+        set_all(attractor, worker, layer_board(attractor->layer, segment, i), number, 0);
+    else if ((all & ATTRACTOR_ALL_COUNT) == 0 &&
+             ATTRACTOR_BIAS - (int)(all >> ATTRACTOR_ALL_EXIT & ATTRACTOR_SIX) >= threshold)
+        win_all(attractor, worker, layer_board(attractor->layer, segment, i), number, rules->slam,
+                rules->feeding);
+}
+
+static void scan_segment(void *context, int member, const struct layer_segment *segment)
+{
+    enum { STRIDE = 128 };
+    struct attractor *attractor = context;
+    struct worker *worker = &attractor->workers[member];
+    for (uint32_t from = 0; from < segment->length; from += STRIDE) {
+        uint32_t count = segment->length - from < STRIDE ? segment->length - from : STRIDE;
+        if (!may_win(attractor->states, attractor->threshold, segment->start + from, count))
+            continue;
+        for (uint32_t i = from; i < from + count; i++)
+            win_alone(attractor, worker, segment, i);
+    }
+}
+
+/* --- the sweep --- */
+
+static enum attractor_error run_threshold(struct attractor *attractor, int threshold)
+{
+    attractor->threshold = threshold;
+    attractor->rank = 0;
+    layer_walk(attractor->layer, attractor->team, scan_segment, attractor);
+    /* Without ranks what moves out of the layer win is on the second list. */
+    for (; waiting(attractor) > 0; attractor->rank++) {
+        if (first_error(attractor) != ATTRACTOR_OK)
+            return first_error(attractor);
+        enum attractor_error error =
+            gather(attractor, attractor->states->any_rank != NULL ? attractor->rank : attractor->rank & 1);
+        if (error != ATTRACTOR_OK)
+            return error;
+        if (attractor->block_count <= 1)
+            follow_member(attractor, 0);
+        else
+            team_run(attractor->team, follow_member, attractor);
+    }
+    return first_error(attractor);
+}
+
+enum attractor_error attractor_run(struct attractor *attractor, const struct layer *layer,
+                                   struct attractor_states *states, int highest, int lowest, int step,
+                                   attractor_progress *progress, void *context)
+{
+    assert(highest <= ATTRACTOR_VALUE_MAX && lowest >= -ATTRACTOR_VALUE_MAX && step > 0);
+    attractor->layer = layer;
+    attractor->states = states;
+    uint64_t won_before = 0;
+    for (int i = 0; i < team_size(attractor->team); i++) {
+        attractor->workers[i].rank_max = 0;
+        won_before += attractor->workers[i].won;
+    }
+    for (int threshold = highest; threshold >= lowest; threshold -= step) {
+        enum attractor_error error = run_threshold(attractor, threshold);
+        if (error != ATTRACTOR_OK)
+            return error;
+        uint64_t won = 0;
+        for (int i = 0; i < team_size(attractor->team); i++)
+            won += attractor->workers[i].won;
+        if (progress != NULL)
+            progress(context, won - won_before);
+    }
+    states->rank_max = 0;
+    for (int i = 0; i < team_size(attractor->team); i++)
+        if (attractor->workers[i].rank_max > states->rank_max)
+            states->rank_max = attractor->workers[i].rank_max;
+    return ATTRACTOR_OK;
+}

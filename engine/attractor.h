@@ -1,0 +1,83 @@
+/* Retrograde analysis of one layer, all thresholds in one sweep: what one side, the forcing one, can force.
+ *
+ * A state is a board and which side is to move; all values are those of the forcing side. An `any` state has
+ * the forcing side to move and is won for threshold t as soon as one move leads to a state won for t; an
+ * `all` state has the other side to move and is won when every move does. Thresholds descend, so each state
+ * is won once, at its value, and each move is looked at once, by un-sowing from the state it leads to.
+ *
+ * A state has a rank: 0 when it is won by itself (a seed), else the plies within which the forcing side can
+ * have a seed or a move out of the layer that is worth the state's value; ranks of the states passed on the
+ * way count as they are, so that a strategy of falling ranks keeps the bound. The result does not depend on
+ * the number of threads: within a threshold, states are won rank by rank. */
+#ifndef KROO_ENGINE_ATTRACTOR_H
+#define KROO_ENGINE_ATTRACTOR_H
+
+#include <stdint.h>
+
+#include "engine/layer.h"
+
+enum {
+    ATTRACTOR_NONE = -128,     /* no such value */
+    ATTRACTOR_RANK_MAX = 4095, /* a longer line ends the build with an error */
+    ATTRACTOR_VALUE_MAX = LAYER_SEEDS_MAX,
+};
+
+enum attractor_error { ATTRACTOR_OK = 0, ATTRACTOR_ERROR_MEMORY = -1, ATTRACTOR_ERROR_RANK = -2 };
+
+/* The states of a layer, each array with an entry for each board. */
+struct attractor_states {
+    uint8_t *any;           /* 0, or value + ATTRACTOR_BIAS once won */
+    uint16_t *all;          /* see attractor_all */
+    const int8_t *any_exit; /* the best move out of the layer, for the forcing side, or NONE */
+    int8_t *any_seed; /* the threshold at which the state is won by itself, or NONE; NULL for all NONE */
+    int8_t *all_seed;
+    const int8_t *any_cap; /* no higher value is given to the state; NULL for no caps */
+    const int8_t *all_cap;
+    uint16_t *any_rank; /* NULL: no ranks wanted. Written for states that are won */
+    uint16_t *all_rank;
+    int rank_max; /* out: the highest rank given */
+};
+
+enum {
+    ATTRACTOR_BIAS = 32,
+    ATTRACTOR_ALL_COUNT = 7, /* moves within the layer that are not won yet */
+    ATTRACTOR_ALL_WON = 8,
+    ATTRACTOR_ALL_EXIT = 4,   /* shift of: the other side's best move out of the layer, in its view, + bias */
+    ATTRACTOR_ALL_VALUE = 10, /* shift of: value + bias once won */
+    ATTRACTOR_SIX = 63,
+};
+
+/* An `all` state before the analysis; `exit` in the view of the side to move, or NONE. */
+BOARD_INLINE uint16_t attractor_all(unsigned moves_within, int exit)
+{
+    unsigned biased = exit == ATTRACTOR_NONE ? 0 : (unsigned)(exit + ATTRACTOR_BIAS);
+    return (uint16_t)(moves_within | biased << ATTRACTOR_ALL_EXIT);
+}
+
+/* The values won, or `otherwise`. */
+BOARD_INLINE int attractor_any_value(uint8_t any, int otherwise)
+{
+    return any == 0 ? otherwise : any - ATTRACTOR_BIAS;
+}
+
+BOARD_INLINE int attractor_all_value(uint16_t all, int otherwise)
+{
+    return (all & ATTRACTOR_ALL_WON) == 0 ? otherwise : (all >> ATTRACTOR_ALL_VALUE) - ATTRACTOR_BIAS;
+}
+
+/* Told after each threshold how many states have been won. */
+typedef void attractor_progress(void *context, uint64_t won);
+
+struct attractor;
+
+/* The team outlives it. NULL when memory is short. */
+struct attractor *attractor_create(const struct rules *rules, struct team *team);
+void attractor_destroy(struct attractor *attractor);
+
+/* Wins what can be won at the thresholds highest, highest - step, ... down to `lowest`. Memory beside the
+ * states: 8 bytes for each state of the largest class of equal value and rank. */
+enum attractor_error attractor_run(struct attractor *attractor, const struct layer *layer,
+                                   struct attractor_states *states, int highest, int lowest, int step,
+                                   attractor_progress *progress, void *context);
+
+#endif

@@ -1,0 +1,583 @@
+#include "engine/solver.h"
+
+#include <assert.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+
+#include "engine/attractor.h"
+#include "engine/tables.h"
+
+enum { HUGE_PAGE = 1 << 21, MOVES_TERMINAL = 0x80, PASSES_EXPECTED = 5 };
+
+/* Arrays with an entry for each board: of all layers, and of the one at hand. */
+struct solver {
+    struct rules rules;
+    int seeds;
+    bool zero; /* an endless play pays nothing: one value a board */
+    int step;  /* between thresholds: own-row values have the parity of the layer's seeds */
+    struct team *team;
+    struct attractor *attractor;
+    uint64_t *rows;
+    struct solver_values values, raw;
+
+    int next; /* the layer to solve next; the one before is at hand */
+    struct layer layer;
+    uint32_t start;            /* number of its first board */
+    int8_t *exit_lo, *exit_up; /* best move out of the layer for a mover who keeps LO, UP; or NONE */
+    uint8_t *moves;            /* moves within the layer; MOVES_TERMINAL when there is no move at all */
+    uint8_t *any;
+    uint16_t *all;
+    int8_t *any_seed, *all_seed, *all_cap;
+    uint16_t *any_rank, *all_rank;
+    struct solver_layer layers[LAYER_SEEDS_MAX + 1];
+
+    struct solver_values lower; /* what moves out of the layer are worth */
+    struct solver_values floor; /* of the round at hand, lo NULL for none */
+    uint64_t raised;            /* states of the layer above the floor; shared */
+    uint64_t exact, failed;     /* shared */
+    uint16_t *entries;          /* where solver_entries writes its first board, `entries_start` */
+    uint32_t entries_start;
+    solver_progress *progress;
+    void *context;
+    int passes;           /* sweeps finished in this layer */
+    int threshold, plies; /* of `certify`; plies is shared */
+};
+
+/* Large arrays ask for huge pages: the boards a sweep touches lie far apart. */
+static void *area_create(uint64_t boards, size_t each)
+{
+    size_t size = (size_t)boards * each;
+    if (size < 2 * HUGE_PAGE)
+        return malloc(size);
+    size = (size + HUGE_PAGE - 1) & ~(size_t)(HUGE_PAGE - 1);
+    void *area = aligned_alloc(HUGE_PAGE, size);
+    if (area != NULL)
+        madvise(area, size, MADV_HUGEPAGE);
+    return area;
+}
+
+bool solver_rules_supported(const struct rules *rules)
+{
+    return !rules->unfed_loses;
+}
+
+bool solver_endless_is_zero(const struct rules *rules)
+{
+    return rules->stop_leftovers == RULES_LEFTOVERS_STAY ||
+           (rules->repetitions == 0 && rules->quiet_limit == 0);
+}
+
+static bool create_areas(struct solver *solver)
+{
+    uint64_t total = index_layer_start(solver->seeds) + index_layer_size(solver->seeds);
+    uint64_t largest = index_layer_size(solver->seeds);
+    solver->values.lo = solver->values.up = area_create(total, 1);
+    solver->raw = solver->values;
+    solver->exit_lo = solver->exit_up = area_create(largest, 1);
+    solver->moves = area_create(largest, 1);
+    solver->any = area_create(largest, 1);
+    solver->all = area_create(largest, 2);
+    solver->any_rank = solver->all_rank = area_create(largest, 2);
+    bool created = solver->values.lo && solver->exit_lo && solver->moves && solver->any && solver->all &&
+                   solver->any_rank;
+    if (solver->zero)
+        return created;
+    solver->values.up = area_create(total, 1);
+    solver->raw = (struct solver_values){area_create(total, 1), area_create(total, 1)};
+    solver->exit_up = area_create(largest, 1);
+    solver->any_seed = area_create(largest, 1);
+    solver->all_seed = area_create(largest, 1);
+    solver->all_cap = area_create(largest, 1);
+    solver->all_rank = area_create(largest, 2);
+    return created && solver->values.up && solver->raw.lo && solver->raw.up && solver->exit_up &&
+           solver->any_seed && solver->all_seed && solver->all_cap && solver->all_rank;
+}
+
+enum solver_error solver_create(const struct rules *rules, int seeds, int threads, solver_progress *progress,
+                                void *context, struct solver **out)
+{
+    assert(seeds >= 0 && seeds <= LAYER_SEEDS_MAX);
+    if (!solver_rules_supported(rules))
+        return SOLVER_ERROR_RULES;
+    struct solver *solver = calloc(1, sizeof *solver);
+    if (solver == NULL)
+        return SOLVER_ERROR_MEMORY;
+    solver->rules = *rules;
+    solver->seeds = seeds;
+    solver->zero = solver_endless_is_zero(rules);
+    solver->step = solver->zero || rules->leftovers != RULES_LEFTOVERS_OWN_ROW ? 1 : 2;
+    solver->progress = progress;
+    solver->context = context;
+    solver->rows = layer_rows_create(seeds);
+    solver->team = team_create(threads);
+    if (solver->team != NULL)
+        solver->attractor = attractor_create(&solver->rules, solver->team);
+    if (!create_areas(solver) || solver->rows == NULL || solver->attractor == NULL) {
+        solver_destroy(solver);
+        return SOLVER_ERROR_MEMORY;
+    }
+    *out = solver;
+    return SOLVER_OK;
+}
+
+void solver_destroy(struct solver *solver)
+{
+    if (solver == NULL)
+        return;
+    if (!solver->zero) { /* otherwise the same arrays as the others */
+        free(solver->values.up);
+        free(solver->raw.lo);
+        free(solver->raw.up);
+        free(solver->exit_up);
+        free(solver->all_rank);
+    }
+    free(solver->values.lo);
+    free(solver->exit_lo);
+    free(solver->moves);
+    free(solver->any);
+    free(solver->all);
+    free(solver->any_rank);
+    free(solver->any_seed);
+    free(solver->all_seed);
+    free(solver->all_cap);
+    layer_done(&solver->layer);
+    attractor_destroy(solver->attractor);
+    team_destroy(solver->team);
+    free(solver->rows);
+    free(solver);
+}
+
+struct solver_values solver_values(const struct solver *solver)
+{
+    return solver->values;
+}
+
+struct solver_values solver_raw(const struct solver *solver)
+{
+    return solver->raw;
+}
+
+const struct solver_layer *solver_layer(const struct solver *solver, int seeds)
+{
+    assert(seeds < solver->next);
+    return &solver->layers[seeds];
+}
+
+static struct solver_values of_layer(const struct solver *solver, struct solver_values values)
+{
+    return (struct solver_values){values.lo + solver->start, values.up + solver->start};
+}
+
+/* --- moves out of the layer --- */
+
+BOARD_INLINE void find_exits(struct solver *solver, struct board board, uint32_t number, enum rules_slam slam,
+                             enum rules_feeding feeding)
+{
+    unsigned legal = board_legal_as(board, slam, feeding);
+    int lo = ATTRACTOR_NONE, up = ATTRACTOR_NONE;
+    unsigned within = 0;
+    for (unsigned mask = legal; mask != 0; mask &= mask - 1) {
+        struct board next = board_make_as(board, __builtin_ctz(mask), slam);
+        if (((next.own | next.other) >> 48) == 0) {
+            within++;
+            continue;
+        }
+        uint64_t child = index_board(next);
+        int gain = layer_gain(next);
+        int keeps_lo = gain - solver->lower.up[child], keeps_up = gain - solver->lower.lo[child];
+        lo = keeps_lo > lo ? keeps_lo : lo;
+        up = keeps_up > up ? keeps_up : up;
+    }
+    if (legal == 0) {
+        lo = up = board_margin(board, solver->rules.leftovers);
+        within = MOVES_TERMINAL;
+    }
+    solver->moves[number] = (uint8_t)within;
+    solver->exit_lo[number] = (int8_t)lo;
+    solver->exit_up[number] = (int8_t)up;
+}
+
+BOARD_INLINE void exits_as(struct solver *solver, const struct layer_segment *segment, enum rules_slam slam,
+                           enum rules_feeding feeding)
+{
+    for (uint32_t i = 0; i < segment->length; i++)
+        find_exits(solver, layer_board(&solver->layer, segment, i), segment->start + i, slam, feeding);
+}
+
+static void exits_segment(void *context, int member, const struct layer_segment *segment)
+{
+    (void)member;
+    struct solver *solver = context;
+    const struct rules *rules = &solver->rules;
+    if (board_is_site(rules))
+        exits_as(solver, segment, RULES_SLAM_CAPTURES_NOTHING, RULES_FEEDING_MUST);
+    else if (rules->slam == RULES_SLAM_LAST_RESORT && rules->feeding == RULES_FEEDING_IF_ANY)
+        exits_as(solver, segment, RULES_SLAM_LAST_RESORT, RULES_FEEDING_IF_ANY);
+    else
+        exits_as(solver, segment, rules->slam, rules->feeding);
+}
+
+/* --- the sweeps of a layer --- */
+
+static enum solver_error sweep(struct solver *solver, struct attractor_states *states, int lowest);
+
+/* One value a board: the mover wins t (`any`) or loses t (`all`), t = seeds .. 1; what is left is a draw. A
+ * board is won at most one way, so both kinds share the array of ranks. */
+static void start_zero_segment(void *context, int member, const struct layer_segment *segment)
+{
+    (void)member;
+    struct solver *solver = context;
+    for (uint32_t i = segment->start; i < segment->start + segment->length; i++) {
+        solver->any[i] = 0;
+        solver->all[i] = attractor_all(solver->moves[i] & ATTRACTOR_ALL_COUNT, solver->exit_lo[i]);
+        solver->any_rank[i] = 0;
+    }
+}
+
+static void take_zero_segment(void *context, int member, const struct layer_segment *segment)
+{
+    (void)member;
+    struct solver *solver = context;
+    int8_t *values = of_layer(solver, solver->values).lo;
+    for (uint32_t i = segment->start; i < segment->start + segment->length; i++)
+        values[i] = (int8_t)(attractor_any_value(solver->any[i], 0) - attractor_all_value(solver->all[i], 0));
+}
+
+static enum solver_error solve_zero(struct solver *solver, struct solver_layer *facts)
+{
+    solver->lower = solver->values;
+    layer_walk(&solver->layer, solver->team, exits_segment, solver);
+    layer_walk(&solver->layer, solver->team, start_zero_segment, solver);
+    struct attractor_states states = {
+        .any = solver->any,
+        .all = solver->all,
+        .any_exit = solver->exit_lo,
+        .any_rank = solver->any_rank,
+        .all_rank = solver->all_rank,
+    };
+    enum solver_error error = sweep(solver, &states, 1);
+    if (error != SOLVER_OK)
+        return error;
+    layer_walk(&solver->layer, solver->team, take_zero_segment, solver);
+    *facts = (struct solver_layer){
+        .plies = states.rank_max, .line = states.rank_max, .rounds = 1, .exact = solver->layer.size};
+    return SOLVER_OK;
+}
+
+/* `safe`, seen by the side that breaks it: it wins, at -t, the states where the keeping side cannot hold t.
+ * Its own moves are `any`: the mover breaks UP, the other side's LO. */
+static void start_safe_segment(void *context, int member, const struct layer_segment *segment)
+{
+    (void)member;
+    struct solver *solver = context;
+    for (uint32_t i = 0; i < segment->length; i++) {
+        uint32_t number = segment->start + i;
+        struct board board = layer_board(&solver->layer, segment, i);
+        int split = (int)board_row_seeds(board.own) - (int)board_row_seeds(board.other);
+        int any = split, all = -split;
+        bool terminal = (solver->moves[number] & MOVES_TERMINAL) != 0;
+        if (terminal)
+            any = all = ATTRACTOR_NONE; /* ends here, as its exits say */
+        if (solver->floor.lo != NULL) {
+            int floor_lo = solver->floor.lo[number], floor_up = solver->floor.up[number];
+            any = any < floor_up ? any : floor_up;
+            all = all < -floor_lo ? all : -floor_lo;
+            solver->all_cap[number] = (int8_t)-floor_lo;
+        }
+        solver->any[number] = 0;
+        solver->all[number] =
+            attractor_all(solver->moves[number] & ATTRACTOR_ALL_COUNT, solver->exit_lo[number]);
+        solver->any_seed[number] = (int8_t)any;
+        solver->all_seed[number] = (int8_t)all;
+    }
+}
+
+/* `forced`, with the states of `safe` as seeds. Counts those above the floor. */
+static void start_forced_segment(void *context, int member, const struct layer_segment *segment)
+{
+    (void)member;
+    struct solver *solver = context;
+    int lowest = -solver->layer.seeds;
+    uint64_t raised = 0;
+    for (uint32_t i = segment->start; i < segment->start + segment->length; i++) {
+        int safe_lo = -attractor_all_value(solver->all[i], lowest);
+        int safe_up = attractor_any_value(solver->any[i], lowest);
+        if (solver->floor.lo != NULL)
+            raised += (uint64_t)(safe_lo > solver->floor.lo[i]) + (uint64_t)(safe_up < solver->floor.up[i]);
+        solver->any[i] = 0;
+        solver->all[i] = attractor_all(solver->moves[i] & ATTRACTOR_ALL_COUNT, solver->exit_up[i]);
+        solver->any_seed[i] = (int8_t)safe_lo;
+        solver->all_seed[i] = (int8_t)-safe_up;
+        if (solver->floor.lo == NULL)
+            solver->any_rank[i] = solver->all_rank[i] = 0;
+    }
+    __atomic_fetch_add(&solver->raised, raised, __ATOMIC_RELAXED);
+}
+
+/* Into the certified values, or above the floor into the raw ones. */
+static void take_forced_segment(void *context, int member, const struct layer_segment *segment)
+{
+    (void)member;
+    struct solver *solver = context;
+    int lowest = -solver->layer.seeds;
+    bool certified = solver->floor.lo == NULL;
+    struct solver_values to = of_layer(solver, certified ? solver->values : solver->raw);
+    for (uint32_t i = segment->start; i < segment->start + segment->length; i++) {
+        to.lo[i] = (int8_t)attractor_any_value(solver->any[i], lowest);
+        to.up[i] = (int8_t)-attractor_all_value(solver->all[i], lowest);
+    }
+}
+
+/* The certificate of each threshold alone: a sweep over all thresholds counts ranks of higher values as they
+ * are, though with less to hold the way may be shorter. */
+static void start_threshold_segment(void *context, int member, const struct layer_segment *segment)
+{
+    (void)member;
+    struct solver *solver = context;
+    for (uint32_t i = segment->start; i < segment->start + segment->length; i++) {
+        solver->any[i] = 0;
+        solver->all[i] = attractor_all(solver->moves[i] & ATTRACTOR_ALL_COUNT, solver->exit_up[i]);
+    }
+}
+
+/* The states that this threshold is the first to win have it as their value. */
+static void take_threshold_segment(void *context, int member, const struct layer_segment *segment)
+{
+    (void)member;
+    struct solver *solver = context;
+    struct solver_values to = of_layer(solver, solver->values);
+    int lowest = -solver->layer.seeds, threshold = solver->threshold, plies = 0;
+    for (uint32_t i = segment->start; i < segment->start + segment->length; i++) {
+        if (to.lo[i] == lowest && solver->any[i] != 0) {
+            to.lo[i] = (int8_t)threshold;
+            plies = solver->any_rank[i] > plies ? solver->any_rank[i] : plies;
+        }
+        if (to.up[i] == -lowest && (solver->all[i] & ATTRACTOR_ALL_WON) != 0) {
+            to.up[i] = (int8_t)-threshold;
+            plies = solver->all_rank[i] > plies ? solver->all_rank[i] : plies;
+        }
+    }
+    int most = __atomic_load_n(&solver->plies, __ATOMIC_RELAXED);
+    while (plies > most && !__atomic_compare_exchange_n(&solver->plies, &most, plies, true, __ATOMIC_RELAXED,
+                                                        __ATOMIC_RELAXED))
+        ;
+}
+
+/* Values and plies of the layer, with the states of `safe` as seeds. */
+static enum solver_error certify(struct solver *solver, struct attractor_states *states)
+{
+    int seeds = solver->layer.seeds;
+    struct solver_values values = of_layer(solver, solver->values);
+    memset(values.lo, -seeds, solver->layer.size);
+    memset(values.up, seeds, solver->layer.size);
+    solver->plies = 0;
+    for (solver->threshold = seeds; solver->threshold > -seeds; solver->threshold -= solver->step) {
+        layer_walk(&solver->layer, solver->team, start_threshold_segment, solver);
+        enum attractor_error error = attractor_run(solver->attractor, &solver->layer, states,
+                                                   solver->threshold, solver->threshold, 1, NULL, NULL);
+        if (error != ATTRACTOR_OK)
+            return error == ATTRACTOR_ERROR_RANK ? SOLVER_ERROR_LINE : SOLVER_ERROR_MEMORY;
+        layer_walk(&solver->layer, solver->team, take_threshold_segment, solver);
+    }
+    return SOLVER_OK;
+}
+
+/* One round from the floor at hand; `settled` when it is known to raise nothing further. */
+static enum solver_error solve_round(struct solver *solver, bool same_exits, struct solver_layer *facts,
+                                     bool *settled)
+{
+    bool certifying = solver->floor.lo == NULL;
+    layer_walk(&solver->layer, solver->team, start_safe_segment, solver);
+    struct attractor_states safe = {
+        .any = solver->any,
+        .all = solver->all,
+        .any_exit = solver->exit_up,
+        .any_seed = solver->any_seed,
+        .all_seed = solver->all_seed,
+        .any_cap = certifying ? NULL : solver->floor.up,
+        .all_cap = certifying ? NULL : solver->all_cap,
+    };
+    int above_lowest = -solver->layer.seeds + solver->step;
+    enum solver_error error = sweep(solver, &safe, above_lowest);
+    if (error != SOLVER_OK)
+        return error;
+    solver->raised = 0;
+    layer_walk(&solver->layer, solver->team, start_forced_segment, solver);
+    *settled = !certifying && same_exits && solver->raised == 0;
+    if (*settled)
+        return SOLVER_OK;
+    struct attractor_states forced = {
+        .any = solver->any,
+        .all = solver->all,
+        .any_exit = solver->exit_lo,
+        .any_seed = solver->any_seed,
+        .all_seed = solver->all_seed,
+        .any_rank = certifying ? solver->any_rank : NULL,
+        .all_rank = certifying ? solver->all_rank : NULL,
+    };
+    if (certifying) {
+        error = certify(solver, &forced);
+        if (error != SOLVER_OK)
+            return error;
+        layer_walk(&solver->layer, solver->team, start_threshold_segment, solver);
+    }
+    error = sweep(solver, &forced, above_lowest);
+    if (error != SOLVER_OK)
+        return error;
+    layer_walk(&solver->layer, solver->team, take_forced_segment, solver);
+    if (certifying) {
+        facts->plies = solver->plies;
+        facts->line = forced.rank_max;
+    }
+    return SOLVER_OK;
+}
+
+static void compare_segment(void *context, int member, const struct layer_segment *segment)
+{
+    (void)member;
+    struct solver *solver = context;
+    struct solver_values values = of_layer(solver, solver->values), raw = of_layer(solver, solver->raw);
+    uint64_t exact = 0, failed = 0;
+    for (uint32_t i = segment->start; i < segment->start + segment->length; i++) {
+        exact += raw.lo[i] == raw.up[i];
+        failed += (uint64_t)(raw.lo[i] != values.lo[i]) + (uint64_t)(raw.up[i] != values.up[i]);
+    }
+    __atomic_fetch_add(&solver->exact, exact, __ATOMIC_RELAXED);
+    __atomic_fetch_add(&solver->failed, failed, __ATOMIC_RELAXED);
+}
+
+static enum solver_error solve_brackets(struct solver *solver, struct solver_layer *facts)
+{
+    solver->lower = solver->values;
+    solver->floor = (struct solver_values){NULL, NULL};
+    layer_walk(&solver->layer, solver->team, exits_segment, solver);
+    bool settled = false, same_exits = true;
+    enum solver_error error = solve_round(solver, same_exits, facts, &settled);
+    if (error != SOLVER_OK)
+        return error;
+    facts->rounds = 1;
+    struct solver_values values = of_layer(solver, solver->values), raw = of_layer(solver, solver->raw);
+    memcpy(raw.lo, values.lo, solver->layer.size);
+    memcpy(raw.up, values.up, solver->layer.size);
+    for (int seeds = 0; seeds + 2 <= solver->layer.seeds; seeds++) /* captures take two or more */
+        same_exits = same_exits && solver->layers[seeds].failed == 0;
+    solver->lower = solver->raw;
+    if (!same_exits)
+        layer_walk(&solver->layer, solver->team, exits_segment, solver);
+    solver->floor = raw;
+    for (; !settled; facts->rounds++) {
+        error = solve_round(solver, same_exits, facts, &settled);
+        if (error != SOLVER_OK)
+            return error;
+        same_exits = true;
+    }
+    facts->rounds--; /* the last one raised nothing */
+    solver->exact = solver->failed = 0;
+    layer_walk(&solver->layer, solver->team, compare_segment, solver);
+    facts->exact = (uint32_t)solver->exact;
+    facts->failed = solver->failed;
+    return SOLVER_OK;
+}
+
+/* --- layers --- */
+
+static void tell_progress(void *context, uint64_t won)
+{
+    struct solver *solver = context;
+    double share = (double)won / (double)solver->layer.size;
+    if (!solver->zero) {
+        share = ((double)solver->passes + share / 2) / PASSES_EXPECTED;
+        share = share < 0.99 ? share : 0.99;
+    }
+    if (solver->progress != NULL)
+        solver->progress(solver->context, solver->layer.seeds, share);
+}
+
+static enum solver_error sweep(struct solver *solver, struct attractor_states *states, int lowest)
+{
+    enum attractor_error error = attractor_run(solver->attractor, &solver->layer, states, solver->layer.seeds,
+                                               lowest, solver->step, tell_progress, solver);
+    solver->passes++;
+    if (error == ATTRACTOR_ERROR_RANK)
+        return SOLVER_ERROR_LINE;
+    return error == ATTRACTOR_OK ? SOLVER_OK : SOLVER_ERROR_MEMORY;
+}
+
+enum solver_error solver_next(struct solver *solver)
+{
+    assert(solver->next <= solver->seeds);
+    layer_done(&solver->layer);
+    if (layer_init(&solver->layer, solver->next, solver->rows) != 0)
+        return SOLVER_ERROR_MEMORY;
+    solver->start = (uint32_t)index_layer_start(solver->next);
+    solver->passes = 0;
+    struct solver_layer *facts = &solver->layers[solver->next];
+    enum solver_error error = solver->zero ? solve_zero(solver, facts) : solve_brackets(solver, facts);
+    if (error == SOLVER_OK)
+        solver->next++;
+    return error;
+}
+
+/* --- entries --- */
+
+/* The move to store: one that keeps LO; out of the layer if there is one, else to the lowest rank, else the
+ * first. Where all is lost by one value, the line that is longest. */
+BOARD_INLINE int find_move(const struct solver *solver, struct board board, int lo)
+{
+    const struct rules *rules = &solver->rules;
+    bool resist = solver->zero && lo < 0;
+    int best = TABLES_NO_MOVE, best_rank = 0;
+    for (unsigned mask = board_legal(rules, board); mask != 0; mask &= mask - 1) {
+        int house = __builtin_ctz(mask);
+        struct board next = board_make(rules, board, house);
+        uint64_t child = index_board(next);
+        if (layer_gain(next) - solver->values.up[child] != lo)
+            continue;
+        if (((next.own | next.other) >> 48) != 0)
+            return house;
+        int rank = solver->all_rank[child - solver->start];
+        rank = resist ? -rank : rank;
+        if (best == TABLES_NO_MOVE || rank < best_rank) {
+            best = house;
+            best_rank = rank;
+        }
+    }
+    return best;
+}
+
+static void entries_segment(void *context, int member, const struct layer_segment *segment)
+{
+    (void)member;
+    const struct solver *solver = context;
+    struct solver_values values = of_layer(solver, solver->values);
+    uint16_t *entries = solver->entries + (segment->start - solver->entries_start);
+    for (uint32_t i = 0; i < segment->length; i++) {
+        int lo = values.lo[segment->start + i], up = values.up[segment->start + i];
+        int move = find_move(solver, layer_board(&solver->layer, segment, i), lo);
+        entries[i] = tables_entry(lo, up, move);
+    }
+}
+
+size_t solver_segments(const struct solver *solver)
+{
+    return solver->layer.segment_count;
+}
+
+size_t solver_entries_room(const struct solver *solver)
+{
+    return index_terms[BOARD_HOUSES - 1][solver->seeds + 1];
+}
+
+size_t solver_entries(struct solver *solver, size_t first, uint16_t *entries, size_t room, size_t *count)
+{
+    const struct layer_segment *segments = solver->layer.segments;
+    size_t end = first;
+    *count = 0;
+    while (end < solver->layer.segment_count && *count + segments[end].length <= room)
+        *count += segments[end++].length;
+    solver->entries = entries;
+    solver->entries_start = segments[first].start;
+    layer_walk_some(&solver->layer, solver->team, first, end, entries_segment, solver);
+    return end;
+}
