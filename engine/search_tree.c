@@ -7,13 +7,20 @@
 
 enum {
     CLOCK_NODES = 1024, /* nodes between looks at the clock and the stop flag */
+    SEED_SCORE = 100,
     HISTORY_MAX = 1 << 14,
     ORDER_HASH = 1 << 30,
     ORDER_CAPTURE = 1 << 20,
     ORDER_KILLER = 1 << 18,
-    FETCH_DEPTH = 2,  /* from here on the table will be asked about most boards below */
-    CUT_DEPTH = 6,    /* plies; above, the evaluation cuts nothing */
-    CUT_MARGIN = 100, /* hundredths of a seed a ply */
+    FETCH_DEPTH = 2, /* from here on the table will be asked about most boards below */
+    /* Depths to which the evaluation cuts, and the hundredths of a seed it must be above the window for each
+       ply left, or below it; measured as engine/README.md says. */
+    CUT_DEPTH = 9,
+    CUT_MARGIN = 60,
+    HOPELESS_DEPTH = 3,
+    HOPELESS_MARGIN = 250,
+    CAPTURE_MARGIN = 200, /* what a capture can be worth beyond its seeds */
+    UNKNOWN_DEPTH = 4,    /* from here on a board the table knows no move of is searched a ply less deep */
     REDUCE_DEPTH = 3,
     REDUCE_FROM = 2, /* moves tried before */
 };
@@ -172,15 +179,19 @@ static int32_t captures_any(struct search *search, struct board board, int ply, 
 BOARD_INLINE int32_t captures_as(struct search *search, struct board board, int ply, int32_t alpha,
                                  int32_t beta, unsigned legal, bool site)
 {
-    int32_t best = leaf_score(search, board);
+    int32_t still = leaf_score(search, board), best = still;
     if (best >= beta)
         return best;
     alpha = best > alpha ? best : alpha;
     struct capture captures[MOVES_MAX];
     int count = list_captures(search, board, legal, captures, site);
     for (int i = 0; i < count; i++) {
-        int32_t score;
+        int32_t score, most = still + SEED_SCORE * captures[i].gain + CAPTURE_MARGIN;
         struct board after = captures[i].after;
+        if (most <= alpha && !search->full_width && !board_decided(after)) {
+            best = most > best ? most : best;
+            continue;
+        }
         if (!count_node(search))
             return best;
         unsigned replies = legal_as(search, after, site);
@@ -461,6 +472,26 @@ BOARD_INLINE struct outcome search_moves(struct search *search, unsigned legal, 
     return best;
 }
 
+/* True when the evaluation of the board on top, or captures alone, answer for what is so far from the window.
+ */
+BOARD_INLINE bool evaluation_cuts(struct search *search, int depth, int32_t alpha, int32_t beta,
+                                  unsigned legal, struct outcome *out, bool site)
+{
+    if (depth > CUT_DEPTH || score_is_proven(beta) || score_is_proven(alpha))
+        return false;
+    struct board board = path_top(&search->path)->board;
+    int32_t still = leaf_score(search, board);
+    *out = (struct outcome){still, 0};
+    if (still - CUT_MARGIN * depth >= beta)
+        return true;
+    if (depth > HOPELESS_DEPTH || still + HOPELESS_MARGIN * depth > alpha)
+        return false;
+    int ply = ply_of(search);
+    out->score = site ? captures_site(search, board, ply, alpha, beta, legal)
+                      : captures_any(search, board, ply, alpha, beta, legal);
+    return out->score <= alpha || search->ended;
+}
+
 /* The board on top, `depth` plies and then captures; the score is a bound outside (alpha, beta). */
 BOARD_INLINE struct outcome tree_as(struct search *search, int depth, int32_t alpha, int32_t beta, bool site)
 {
@@ -485,11 +516,10 @@ BOARD_INLINE struct outcome tree_as(struct search *search, int depth, int32_t al
     struct probe probe;
     if (probe_table(search, depth, alpha, beta, &probe, &outcome) && !pv)
         return outcome;
-    if (!pv && depth <= CUT_DEPTH && !search->full_width) {
-        int32_t still = leaf_score(search, top->board);
-        if (still - CUT_MARGIN * depth >= beta && !score_is_proven(beta))
-            return (struct outcome){still, 0};
-    }
+    if (!pv && !search->full_width && evaluation_cuts(search, depth, alpha, beta, legal, &outcome, site))
+        return outcome;
+    if (depth >= UNKNOWN_DEPTH && probe.move == TRANSPOSITION_NO_MOVE && !search->full_width)
+        depth--;
     int best_move = TRANSPOSITION_NO_MOVE;
     path_enter(path);
     outcome = search_moves(search, legal, probe.move, depth, alpha, beta, &best_move, site);
