@@ -76,17 +76,19 @@ is "its verdict is aborted, with the reason" "$(k show "$long" --json | json '[.
 fails "watching it says that it was stopped" 1 'aborted' k watch "$long"
 
 # --- games ---
-is "every record stands alone" "$(k games "$match" --json | json 'select(.rules != "site" or .south.weights == null or .moves == null or (.stores | add) > 48) | .pair')" ""
-is "records come in pair order" "$(k games "$match" --json | json '2 * .pair + .leg')" "$(k games "$match" --json | json '2 * .pair + .leg' | sort -n)"
+# The counted ones: what the worker had begun when the test was decided still comes in.
+counted() { k games "$match" --pairs "0-$(($(k show "$match" --json | json .pairs) - 1))" "$@"; }
+is "every record stands alone" "$(counted --json | json 'select(.rules != "site" or .south.weights == null or .moves == null or (.stores | add) > 48) | .pair')" ""
+is "records come in pair order" "$(counted --json | json '2 * .pair + .leg')" "$(counted --json | json '2 * .pair + .leg' | sort -n)"
 is "a range of pairs" "$(k games "$match" --pairs 2-3 | sed 's/.* pair=\([0-9]*\) leg=\([01]\) .*/\1\2/' | paste -sd' ')" "20 21 30 31"
-is "the engine agrees with every result" "$(k games "$match" --format moves | kroo-engine replay | jq -r '[.result, .reason, (.stores | join("-"))] | join(" ")')" \
-    "$(k games "$match" --json | jq -r '[.result, .reason, (.stores | join("-"))] | join(" ")')"
-ok "an export goes to a file" k games "$match" --out "$work/games.txt"
-fails "which is not overwritten" 1 'there already' k games "$match" --out "$work/games.txt"
-ok "unless asked for" k games "$match" --out "$work/games.txt" --force
+is "the engine agrees with every result" "$(counted --format moves | kroo-engine replay | jq -r '[.result, .reason, (.stores | join("-"))] | join(" ")')" \
+    "$(counted --json | jq -r '[.result, .reason, (.stores | join("-"))] | join(" ")')"
+ok "an export goes to a file" counted --out "$work/games.txt"
+fails "which is not overwritten" 1 'there already' counted --out "$work/games.txt"
+ok "unless asked for" counted --out "$work/games.txt" --force
 mkfifo "$work/pipe"
 cat "$work/pipe" >"$work/copy" &
-ok "a pipe is written into" k games "$match" --out "$work/pipe" --force
+ok "a pipe is written into" counted --out "$work/pipe" --force
 wait $!
 ok "and stays a pipe" test -p "$work/pipe"
 ok "with the same content" cmp "$work/copy" "$work/games.txt"

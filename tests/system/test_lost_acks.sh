@@ -27,22 +27,28 @@ path=${endpoint#ipc://}
 "$build/tests/system/proxy" "$work/sick.sock" "$path" 7 >"$work/losses" 2>&1 &
 proxy=$!
 ok "a sick cable" wait_until 10 test -S "$work/sick.sock"
-id=$("$kroo" selfplay --dir "$dir" --weights starting --pairs 250 --nodes 300 --seed 1)
 for worker in 1 2; do
     kroo-worker --endpoint "ipc://$work/sick.sock" --name "sick-$worker" --slots 1 --state "$work/sick-$worker" \
         --log-level debug 2>"$work/sick-$worker.log" &
 done
-ok "everything is delivered over it" wait_until 60 finished
+# Which answer is lost depends on who is faster: experiments follow each other until two batches came again.
+again=0
+for round in 1 2 3 4 5 6 7 8 9 10; do
+    id=$("$kroo" selfplay --dir "$dir" --weights starting --pairs 250 --nodes 300 --seed "$round")
+    wait_until 60 finished || break
+    again=$(duplicates)
+    [ "$again" -ge 2 ] && break
+done
+ok "everything is delivered over it" finished
 lost=$(grep -c lost "$work/losses")
 ok "it lost answers ($lost)" test "$lost" -ge 3
-again=$(duplicates)
 ok "acknowledgements among them: $again games came again" test "$again" -ge 2
 each_once 250
 kill -9 $proxy %2 %3 2>/dev/null
 
 # --- the same batch again and again ---
 before=$(duplicates)
-id=$("$kroo" selfplay --dir "$dir" --weights starting --pairs 300 --nodes 100 --seed 2)
+id=$("$kroo" selfplay --dir "$dir" --weights starting --pairs 300 --nodes 100 --seed 12)
 said=$("$load" "$endpoint" 3 8 --times 3)
 is "batches sent three times are stored once" "$(jq -c '[.games, .duplicates, .conflicts, .refused]' <<<"$said")" \
     '[600,1200,0,0]'
@@ -51,7 +57,7 @@ each_once 300
 is "nothing is disputed" "$(sql "select count(*) from dispute where experiment_id = $id")" 0
 
 # --- a spool that was copied to five workers ---
-id=$("$kroo" selfplay --dir "$dir" --weights starting --pairs 200 --nodes 200 --seed 5)
+id=$("$kroo" selfplay --dir "$dir" --weights starting --pairs 200 --nodes 200 --seed 15)
 kroo-worker --endpoint "$endpoint" --name origin --slots 2 --state "$work/origin" 2>"$work/origin.log" &
 origin=$!
 ok "a worker delivers" wait_until 20 some
