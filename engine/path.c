@@ -32,13 +32,15 @@ uint64_t path_context_full(const struct path *path, int reach)
     if (rules->repetitions >= 3)
         context += mix(top->doubled, 1) * (top->doubled != 0);
     /* Where a board must come twice more, the second time is a whole cycle later. */
-    int spare = rules->repetitions >= 3 ? PATH_CYCLE : 0;
+    bool tables = path_meets_tables(path);
+    int spare = rules->repetitions >= 3 && !tables ? PATH_CYCLE : 0;
     if (rules->repetitions >= 2 && reach > spare) {
         uint64_t sum = reachable_sum(path, reach - spare);
         context += mix(sum, 2) * (sum != 0);
     }
     uint32_t quiet = path_quiet(path);
-    if (rules->quiet_limit != 0 && (int)quiet + reach >= rules->quiet_limit)
+    if (rules->quiet_limit != 0 &&
+        (int)quiet + reach + (tables ? path->table_plies : 0) >= rules->quiet_limit)
         context += mix(quiet, 3);
     return context != 0 ? mix(context, 4 + path->side) : 0;
 }
@@ -49,12 +51,14 @@ static unsigned move_bit(char letter)
     return house < 0 ? 0 : 1u << house;
 }
 
-void path_start(struct path *path, const struct game *game)
+void path_start(struct path *path, const struct game *game, const struct tables *tables)
 {
     struct game_history history = game_history(game);
     const char *moves = game_moves(game) + game_plies(game) - (history.count - 1);
     unsigned side = game_position(game).side;
     path->rules = game_rules(game);
+    path->table_seeds = tables ? tables->seeds : -1;
+    path->table_plies = tables ? tables->plies : 0;
     memset(path->filter, 0, sizeof path->filter);
     for (size_t i = 0; i < history.count; i++) {
         struct path_frame *frame = &path->frames[i];

@@ -11,6 +11,7 @@
 #define KROO_ENGINE_PATH_H
 
 #include "engine/game.h"
+#include "engine/tables.h"
 #include "engine/transposition.h"
 
 enum {
@@ -35,14 +36,17 @@ struct path_frame {
 
 struct path {
     const struct rules *rules;
+    int table_seeds;              /* boards of so many seeds are looked up in endgame tables; -1 = none */
+    int table_plies;              /* and hold where so many quiet plies are left */
     uint32_t top;                 /* index of the current board */
     unsigned side;                /* enum side to move at the top */
     uint16_t filter[PATH_FILTER]; /* how many entered boards have a hash in this class */
     struct path_frame frames[PATH_FRAMES];
 };
 
-/* Puts the game's history on the path, the current board on top, every board of it entered. */
-void path_start(struct path *path, const struct game *game);
+/* Puts the game's history on the path, the current board on top, every board of it entered. `tables` (may be
+ * NULL) are those of the search. */
+void path_start(struct path *path, const struct game *game, const struct tables *tables);
 
 /* What of the history can touch a score that looks `reach` quiet plies ahead from the top; 0 = nothing. */
 uint64_t path_context_full(const struct path *path, int reach);
@@ -126,17 +130,40 @@ static inline void path_leave(struct path *path)
     --*path_filter(path, path_top(path));
 }
 
-/* Every entry of the key may be needed only where this says so; most boards of a game get away with it. */
+/* True where a quiet line from the top can meet endgame tables: then a second occurrence matters already, and
+ * the quiet limit that much earlier. Behind a capture nothing of the history does. */
+static inline bool path_meets_tables(const struct path *path)
+{
+    return path->table_seeds >= 0 && (int)board_seeds(path->frames[path->top].board) <= path->table_seeds;
+}
+
+/* True when no position since the last capture has stood twice and `plies` quiet plies are left, so that
+ * brackets hold (engine/README.md, "Endgame tables"). The frame `at` is summed. */
+static inline bool path_bears_tables(const struct path *path, uint32_t at, int plies)
+{
+    const struct path_frame *frame = &path->frames[at];
+    const struct rules *rules = path->rules;
+    int quiet = (int)(at - frame->since);
+    if (rules->quiet_limit != 0 && quiet + plies > rules->quiet_limit)
+        return false;
+    if (rules->repetitions == 0)
+        return rules->quiet_limit != 0;
+    return quiet == 0 || (rules->repetitions == 3 && frame->doubled == 0);
+}
+
+/* Most boards of a game get away without a context. */
 static inline uint64_t path_context(const struct path *path, int reach)
 {
     const struct path_frame *top = &path->frames[path->top];
     const struct rules *rules = path->rules;
+    bool tables = path_meets_tables(path);
     int ahead = (int)path_quiet(path) + reach;
-    bool repetition = rules->repetitions == 2 ? ahead >= PATH_CYCLE
+    bool repetition = rules->repetitions == 2 || (rules->repetitions >= 3 && tables)
+                          ? top->doubled != 0 || ahead >= PATH_CYCLE
                       : rules->repetitions >= 3
                           ? top->doubled != 0 || (reach > PATH_CYCLE && ahead >= 2 * PATH_CYCLE)
                           : false;
-    bool limit = rules->quiet_limit != 0 && ahead >= rules->quiet_limit;
+    bool limit = rules->quiet_limit != 0 && ahead + (tables ? path->table_plies : 0) >= rules->quiet_limit;
     return repetition || limit ? path_context_full(path, reach) : 0;
 }
 

@@ -137,6 +137,17 @@ static void root_line(struct search *search, struct root *root, int line, int de
     }
 }
 
+/* The tables' move instead of the one found, for what it is worth. */
+static void root_follow(const struct search *search, struct root *root, int house, int32_t score)
+{
+    struct search_info *info = &root->info[0];
+    int absolute = house + 6 * (int)search->path.side;
+    if (info->pv[0] != absolute)
+        info->pv_length = 1;
+    info->pv[0] = (int8_t)absolute;
+    info->score = score;
+}
+
 static void search_prepare(struct search *search, const struct game *game, const struct weights *weights,
                            const struct search_limits *limits, const atomic_bool *stop)
 {
@@ -156,7 +167,11 @@ static void search_prepare(struct search *search, const struct game *game, const
     memset(search->history, 0, sizeof search->history);
     if (!search->shares)
         transposition_new_search(&search->table);
-    path_start(&search->path, game);
+    if (search->tables != limits->tables)
+        search_new_game(search); /* values of other knowledge */
+    search->tables = limits->tables;
+    bool serve = search->tables && tables_same_family(&search->tables->rules, search->rules);
+    path_start(&search->path, game, serve ? search->tables : NULL);
     search->root = search->path.top;
 }
 
@@ -222,8 +237,17 @@ int search_run(struct search *search, const struct game *game, const struct weig
     search->ended = search_out_of_time(search);
     int depth_limit =
         limits->depth > 0 && limits->depth < SEARCH_DEPTH_MAX ? limits->depth : SEARCH_DEPTH_MAX;
+    int32_t guaranteed = -SCORE_INFINITE;
+    int followed = search_follow_tables(search, &guaranteed);
+    if (root.lines == 1 && guaranteed > SEARCH_WIN_BOUND)
+        depth_limit = 1; /* it looks no further than whether there is a nearer win */
     for (int depth = 1; depth <= depth_limit && goes_deeper(search, &root); depth++)
         root_iterate(search, &root, depth, report, context);
+    if (followed >= 0 && root.lines == 1 && guaranteed > root.info[0].score) {
+        root_follow(search, &root, followed, guaranteed);
+        if (report)
+            report(context, &root.info[0]);
+    }
     *info = root.info[0];
     info_finish(search, info->depth, info);
     return info->pv[0];

@@ -11,11 +11,14 @@
 #include <stdint.h>
 
 #include "engine/game.h"
+#include "engine/tables.h"
 #include "engine/weights.h"
 
 enum { SEARCH_DEPTH_MAX = 96, SEARCH_PV_MAX = 96, SEARCH_HASH_KIB = 1024, SEARCH_LINES_MAX = 6 };
 /* Scores beyond this are proven outcomes: SEARCH_WIN minus the plies to it. */
 enum { SEARCH_WIN = 31000, SEARCH_WIN_BOUND = 30000 };
+/* Up to this, the proof is an endgame table's, and the plies to the end are not known. */
+enum { SEARCH_TABLE_WIN = 30500 };
 
 /* Moments on the monotonic clock, in microseconds, 0 for none; any thread may set them at any time. */
 struct search_clock {
@@ -30,6 +33,9 @@ struct search_limits {
     int lines;       /* best moves to find, each with its line; 0 = 1 */
     bool full_width; /* no reductions and no cuts by the evaluation: the minimax value of each depth */
     const struct search_clock *clock; /* NULL = none; belongs to the caller */
+    /* NULL = none; used where they are of the game's family, and only where their brackets hold; the caller's
+     */
+    const struct tables *tables;
 };
 
 struct search_info {

@@ -8,7 +8,10 @@
 enum {
     CLOCK_NODES = 1024, /* nodes between looks at the clock and the stop flag */
     SEED_SCORE = 100,
+    TABLE_SPAN = 400, /* of the scores of table wins: TABLE_SEED for each of 48 seeds and the plies */
+    TABLE_SEED = 4,
     HISTORY_MAX = 1 << 14,
+    ORDER_TABLE = INT32_MAX,
     ORDER_HASH = 1 << 30,
     ORDER_CAPTURE = 1 << 20,
     ORDER_KILLER = 1 << 18,
@@ -144,6 +147,62 @@ BOARD_INLINE bool path_ends(struct search *search, int32_t *score)
     return ends;
 }
 
+/* --- endgame tables: DESIGN section 10 --- */
+
+/* What tables say of a board's score for the mover: nothing beyond these. */
+struct bounds {
+    int32_t low, high;
+};
+
+static const struct bounds no_bounds = {-SCORE_INFINITE, SCORE_INFINITE};
+
+/* A win by so many seeds, the nearer the better; the plies to it are not known. */
+static int32_t table_win(int seeds, int ply)
+{
+    return SEARCH_TABLE_WIN - TABLE_SPAN + TABLE_SEED * seeds - ply;
+}
+
+/* A win, a draw or a loss is all that is certain: 25 in a store end the game, so no margin is. */
+static struct bounds bounds_of(const struct tables_value *value, int captured, int ply)
+{
+    struct bounds bounds = no_bounds;
+    int low = captured + value->lo, high = captured + value->up;
+    if (low >= 0)
+        bounds.low = low > 0 ? table_win(low, ply) : 0;
+    if (high <= 0)
+        bounds.high = high < 0 ? -table_win(-high, ply) : 0;
+    return bounds;
+}
+
+/* Of a board that came by a capture (`fresh`), or of the top, which is summed. */
+BOARD_INLINE struct bounds table_bounds(const struct search *search, struct board board, int ply, bool fresh)
+{
+    struct tables_value value;
+    const struct rules *rules = search->rules;
+    if ((int)board_seeds(board) > search->path.table_seeds || !tables_probe(search->tables, &board, &value))
+        return no_bounds;
+    bool holds = fresh ? (rules->quiet_limit == 0 || value.plies <= rules->quiet_limit) &&
+                             (rules->quiet_limit != 0 || rules->repetitions != 0)
+                       : path_bears_tables(&search->path, search->path.top, value.plies);
+    if (!holds)
+        return no_bounds;
+    return bounds_of(&value, (int)board_store(board.own) - (int)board_store(board.other), ply);
+}
+
+/* True when the bounds leave nothing open between alpha and beta, with the score they give. */
+BOARD_INLINE bool bounds_cut(struct bounds bounds, int32_t alpha, int32_t beta, int32_t *score)
+{
+    if (bounds.low < beta && bounds.high > alpha && bounds.low != bounds.high)
+        return false;
+    *score = bounds.low >= beta || bounds.low == bounds.high ? bounds.low : bounds.high;
+    return true;
+}
+
+static int32_t bounds_clamp(struct bounds bounds, int32_t score)
+{
+    return score < bounds.low ? bounds.low : score > bounds.high ? bounds.high : score;
+}
+
 /* --- captures below the last ply --- */
 
 struct capture {
@@ -195,7 +254,8 @@ BOARD_INLINE int32_t captures_as(struct search *search, struct board board, int 
         if (!count_node(search))
             return best;
         unsigned replies = legal_as(search, after, site);
-        if (!board_ends(search, after, ply + 1, replies, &score))
+        if (!board_ends(search, after, ply + 1, replies, &score) &&
+            !bounds_cut(table_bounds(search, after, ply + 1, true), -beta, -alpha, &score))
             score = site ? captures_site(search, after, ply + 1, -beta, -alpha, replies)
                          : captures_any(search, after, ply + 1, -beta, -alpha, replies);
         if (search->ended)
@@ -507,12 +567,20 @@ BOARD_INLINE struct outcome tree_as(struct search *search, int depth, int32_t al
     unsigned legal = legal_as(search, top->board, site);
     if (board_ends(search, top->board, ply, legal, &outcome.score) || path_ends(search, &outcome.score))
         return outcome;
+    bool tables = path_meets_tables(path);
+    if (depth <= 0 && tables)
+        path_set_hash(path_top(path));
+    if (depth > 0 || tables)
+        path_sum(path);
+    struct bounds bounds = tables ? table_bounds(search, top->board, ply, false) : no_bounds;
+    if (bounds_cut(bounds, alpha, beta, &outcome.score))
+        return outcome;
     if (depth <= 0) {
         outcome.score = site ? captures_site(search, top->board, ply, alpha, beta, legal)
                              : captures_any(search, top->board, ply, alpha, beta, legal);
+        outcome.score = bounds_clamp(bounds, outcome.score);
         return outcome;
     }
-    path_sum(path);
     struct probe probe;
     if (probe_table(search, depth, alpha, beta, &probe, &outcome) && !pv)
         return outcome;
@@ -522,10 +590,12 @@ BOARD_INLINE struct outcome tree_as(struct search *search, int depth, int32_t al
         depth--;
     int best_move = TRANSPOSITION_NO_MOVE;
     path_enter(path);
-    outcome = search_moves(search, legal, probe.move, depth, alpha, beta, &best_move, site);
+    outcome = search_moves(search, legal, probe.move, depth, alpha > bounds.low ? alpha : bounds.low,
+                           beta < bounds.high ? beta : bounds.high, &best_move, site);
     path_leave(path);
     if (search->ended)
         return outcome;
+    outcome.score = bounds_clamp(bounds, outcome.score);
     enum transposition_bound bound = outcome.score >= beta    ? TRANSPOSITION_LOWER
                                      : outcome.score <= alpha ? TRANSPOSITION_UPPER
                                                               : TRANSPOSITION_EXACT;
@@ -546,6 +616,32 @@ static struct outcome tree_any(struct search *search, int depth, int32_t alpha, 
 
 /* --- the root --- */
 
+/* The mover has a guarantee from any moment since the last capture at which the bracket held, if it has
+ * played nothing but the tables' moves since: what repeats later repeats within that strategy, whose cycles
+ * pay LO. */
+int search_follow_tables(const struct search *search, int32_t *low)
+{
+    const struct path *path = &search->path;
+    const struct path_frame *frames = path->frames;
+    struct board board = frames[path->top].board;
+    struct tables_value value, before;
+    if (!path_meets_tables(path) || !tables_probe(search->tables, &board, &value) || value.move < 0)
+        return -1;
+    const struct tables_layer *layer = &search->tables->layers[board_seeds(board)];
+    int plies = max_int(value.plies, layer->line);
+    for (uint32_t at = path->top;; at -= 2) {
+        if (path_bears_tables(path, at, plies)) {
+            int seeds = (int)board_store(board.own) - (int)board_store(board.other) + value.lo;
+            *low = seeds > 0 ? table_win(seeds, 0) : seeds == 0 ? 0 : -SCORE_INFINITE;
+            return value.move;
+        }
+        if (at < frames[path->top].since + 2 ||
+            !tables_probe(search->tables, &frames[at - 2].board, &before) || before.move < 0 ||
+            frames[at - 1].played != 1u << (before.move + 6 * (int)path->side))
+            return -1;
+    }
+}
+
 int search_list_root(struct search *search, struct root_move list[MOVES_MAX])
 {
     struct path *path = &search->path;
@@ -558,6 +654,10 @@ int search_list_root(struct search *search, struct root_move list[MOVES_MAX])
                            transposition_hash_with(top->hash, context), &record) &&
         record.move != TRANSPOSITION_NO_MOVE)
         moves.order[record.move] = ORDER_HASH;
+    int32_t low;
+    int followed = search_follow_tables(search, &low);
+    if (followed >= 0)
+        moves.order[followed] = ORDER_TABLE;
     int count = 0;
     while (moves.left != 0) {
         int house = moves_take(&moves);

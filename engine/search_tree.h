@@ -28,6 +28,7 @@ struct search {
     bool shares;
     const struct weights *weights;
     const struct rules *rules;
+    const struct tables *tables; /* asked only about boards of up to path.table_seeds seeds */
     uint64_t nodes, node_limit;
     atomic_uint_least64_t nodes_shown; /* for other threads */
     bool full_width;
@@ -63,6 +64,9 @@ bool search_out_of_time(struct search *search);
 int32_t search_leaf_score(const struct search *search, struct board board);
 /* The legal moves of the root in the order to try them. */
 int search_list_root(struct search *search, struct root_move moves[MOVES_MAX]);
+/* The house (0..5) whose move the tables guarantee `low` with, or -1: SEARCH_TABLE_WIN and a little less for
+ * a win, 0 for a draw. */
+int search_follow_tables(const struct search *search, int32_t *low);
 /* Searches the board after `move` to `depth` plies below it; the score is the root mover's. */
 struct outcome search_root_move(struct search *search, const struct root_move *move, int depth, int32_t alpha,
                                 int32_t beta);

@@ -11,7 +11,7 @@ enum { HASH_MIB = 64, HASH_MIB_MAX = 16384, TIME_MS = 5000, NUMBER_MAX = 1000000
 struct request {
     struct rules rules;
     struct position position;
-    const char *weights, *moves;
+    const char *weights, *tables, *moves;
     struct search_limits limits;
     int hash_mib, threads;
     bool all, json;
@@ -21,6 +21,7 @@ static const struct argp_option option_list[] = {
     {"rules", 'r', "RULES", 0, "Rule set: a preset with optional overrides (default site)", 0},
     {"position", 'p', "POSITION", 0, "Where to start (default the usual start)", 0},
     {"moves", 'm', "LETTERS", 0, "Moves played from there: they count for repetition", 0},
+    {"tables", 'E', "FILE", 0, "Endgame tables of the same family of rules", 0},
     {"weights", 'w', "FILE", 0, "Weights file (default the built-in starting weights)", 0},
     {"depth", 'd', "D", 0, "Plies to look ahead", 0},
     {"nodes", 'n', "N", 0, "Nodes to search", 0},
@@ -46,6 +47,9 @@ static error_t parse_option(int key, char *value, struct argp_state *state)
         return 0;
     case 'm':
         request->moves = value;
+        return 0;
+    case 'E':
+        request->tables = value;
         return 0;
     case 'w':
         request->weights = value;
@@ -87,7 +91,7 @@ static const struct argp argp = {
     .parser = parse_option,
     .doc =
         "Prints the best moves of a position, each with its score in seeds for the side to move and the line "
-        "behind it. \"wins in 7\" and \"loses in 8\" are proven, in plies.",
+        "behind it. \"wins in 7\" and \"loses in 8\" are proven, in plies; \"wins\" and \"loses\" by tables.",
 };
 
 /* What is kept of the reports: the lines of the deepest iteration. */
@@ -109,7 +113,11 @@ static void print_line(const struct request *request, const struct search_info *
                info->line + 1, info->depth, pv[0], info->score, info->nodes, info->time_ms, pv);
         return;
     }
-    if (info->score > SEARCH_WIN_BOUND)
+    if (info->score > SEARCH_WIN_BOUND && info->score <= SEARCH_TABLE_WIN)
+        snprintf(score, sizeof score, "wins");
+    else if (info->score < -SEARCH_WIN_BOUND && info->score >= -SEARCH_TABLE_WIN)
+        snprintf(score, sizeof score, "loses");
+    else if (info->score > SEARCH_WIN_BOUND)
         snprintf(score, sizeof score, "wins in %d", SEARCH_WIN - info->score);
     else if (info->score < -SEARCH_WIN_BOUND)
         snprintf(score, sizeof score, "loses in %d", SEARCH_WIN + info->score);
@@ -198,7 +206,10 @@ int analyse_main(int argc, char **argv)
     if (request.limits.depth == 0 && request.limits.nodes == 0 && request.limits.time_ms == 0)
         request.limits.time_ms = TIME_MS;
     struct weights *weights = options_load_weights(request.weights, request.rules.name, argv[0]);
-    struct game *game = weights ? read_game(&request, argv[0]) : NULL;
+    struct tables *tables = NULL;
+    bool ready = weights && options_load_tables(request.tables, &request.rules, argv[0], &tables);
+    struct game *game = ready ? read_game(&request, argv[0]) : NULL;
+    request.limits.tables = tables;
     int status = game ? TOOL_DONE : TOOL_REFUSED;
     if (game && game_over(game))
         print_over(&request, game);
@@ -209,6 +220,7 @@ int analyse_main(int argc, char **argv)
     }
     game_destroy(game);
     weights_destroy(weights);
+    tables_close(tables);
     int written = options_finish_output(argv[0]);
     return status == TOOL_DONE ? written : status;
 }

@@ -58,6 +58,16 @@ struct weights *options_load_weights(const char *path, const char *rules_name, c
     return weights;
 }
 
+bool options_load_tables(const char *path, const struct rules *rules, const char *tool,
+                         struct tables **tables)
+{
+    *tables = NULL;
+    enum tables_error error = path ? tables_open(path, rules, tables) : TABLES_OK;
+    if (error != TABLES_OK)
+        fprintf(stderr, "%s: %s: %s\n", tool, path, tables_error_text(error));
+    return error == TABLES_OK;
+}
+
 struct rules options_default_rules(void)
 {
     return *rules_preset(0);

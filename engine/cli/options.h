@@ -7,6 +7,7 @@
 
 #include "engine/position.h"
 #include "engine/rules.h"
+#include "engine/tables.h"
 #include "engine/weights.h"
 
 /* Runs argp; `--help` and wrong usage end the process (0 and 2). */
@@ -21,6 +22,10 @@ int options_read_number(struct argp_state *state, const char *text, const char *
 /* The weights of a file (NULL: the starting weights), or NULL after saying on standard error what is wrong.
  */
 struct weights *options_load_weights(const char *path, const char *rules_name, const char *tool);
+
+/* The endgame tables of a file for these rules (NULL: none); false after saying what is wrong. */
+bool options_load_tables(const char *path, const struct rules *rules, const char *tool,
+                         struct tables **tables);
 
 /* The preset `site`, what every tool starts from. */
 struct rules options_default_rules(void);

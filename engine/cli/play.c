@@ -24,7 +24,7 @@ enum {
 struct request {
     struct rules rules;
     struct position position;
-    const char *weights;
+    const char *weights, *tables;
     const struct level *level; /* NULL: full strength */
     bool human[2];             /* by side */
     int time_ms;
@@ -50,6 +50,7 @@ static error_t parse_side(struct argp_state *state, const char *text, struct req
 static const struct argp_option option_list[] = {
     {"rules", 'r', "RULES", 0, "Rule set: a preset with optional overrides (default site)", 0},
     {"position", 'p', "POSITION", 0, "Where to start (default the usual start)", 0},
+    {"tables", 'E', "FILE", 0, "Endgame tables of the same family of rules", 0},
     {"weights", 'w', "FILE", 0, "Weights file (default the built-in starting weights)", 0},
     {"level", 'l', "LEVEL", 0, "Apprentice, Journeyman, Master, a number from 1 to 9, or Full", 0},
     {"side", 's', "SIDE", 0, "Yours: south (default, moves first), north, both or none", 0},
@@ -67,6 +68,9 @@ static error_t parse_option(int key, char *value, struct argp_state *state)
         return 0;
     case 'p':
         options_read_position(state, value, &request->position);
+        return 0;
+    case 'E':
+        request->tables = value;
         return 0;
     case 'w':
         request->weights = value;
@@ -100,6 +104,7 @@ struct match {
     const struct request *request;
     struct game *game;
     const struct weights *weights;
+    struct tables *tables; /* NULL: none */
     struct thinker *thinker;
     struct lines *lines;
     struct search_info found; /* the thinker's last answer */
@@ -281,14 +286,14 @@ static int choose(struct match *match)
 {
     const struct request *request = match->request;
     if (!request->level)
-        return think(match, (struct search_limits){.time_ms = request->time_ms});
+        return think(match, (struct search_limits){.time_ms = request->time_ms, .tables = match->tables});
     int house = level_noise(request->level, match->game, request->seed);
     return house >= 0 ? house : think(match, (struct search_limits){.nodes = request->level->nodes});
 }
 
 static void give_hint(struct match *match)
 {
-    think(match, (struct search_limits){.time_ms = match->request->time_ms});
+    think(match, (struct search_limits){.time_ms = match->request->time_ms, .tables = match->tables});
     char pv[SEARCH_PV_MAX + 1];
     for (int i = 0; i < match->found.pv_length; i++)
         pv[i] = position_house_letter(match->found.pv[i]);
@@ -448,16 +453,18 @@ int play_main(int argc, char **argv)
     match.thinker = thinker_create(HASH_MIB * 1024);
     match.lines = malloc(sizeof *match.lines);
     int status = TOOL_REFUSED;
-    if (weights && match.game && match.thinker && match.lines) {
+    bool ready = weights && options_load_tables(request.tables, &request.rules, argv[0], &match.tables);
+    if (ready && match.game && match.thinker && match.lines) {
         lines_init(match.lines, stdin);
         run_match(&match);
         status = TOOL_DONE;
-    } else if (weights) {
+    } else if (ready) {
         fprintf(stderr, "%s: memory is short; close other programs and try again\n", argv[0]);
     }
     thinker_destroy(match.thinker);
     game_destroy(match.game);
     weights_destroy(weights);
+    tables_close(match.tables);
     free(match.lines);
     int written = options_finish_output(argv[0]);
     return status == TOOL_DONE ? written : status;

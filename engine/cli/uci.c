@@ -33,7 +33,8 @@ struct session {
     struct rules rules;
     struct game *game; /* the position as last set; owned */
     struct weights *weights;
-    char *weights_path; /* NULL: the starting weights */
+    char *weights_path;    /* NULL: the starting weights */
+    struct tables *tables; /* NULL: none */
     struct thinker *thinker;
     struct game *searched; /* what it searches; `game` unless a new position has come since; NULL: nothing */
     int lines;             /* MultiPV */
@@ -228,6 +229,7 @@ static void command_go(struct session *session, char *arguments)
     else
         limit_task(session, &request, &task);
     task.limits.lines = session->lines;
+    task.limits.tables = session->level ? NULL : session->tables;
     session->searched = session->game;
     if (thinker_start(session->thinker, &task))
         return;
@@ -398,6 +400,19 @@ static void set_weights_file(struct session *session, const char *value)
         say("the weights stay as they were");
 }
 
+static void set_tables_file(struct session *session, const char *value)
+{
+    struct tables *tables = NULL;
+    bool none = value[0] == '\0' || strcmp(value, "<empty>") == 0;
+    enum tables_error error = none ? TABLES_OK : tables_open(value, &session->rules, &tables);
+    if (error != TABLES_OK) {
+        say("tables '%.200s': %s; the tables stay as they were", value, tables_error_text(error));
+        return;
+    }
+    tables_close(session->tables);
+    session->tables = tables;
+}
+
 /* A new game under the new rules; weights for other rules give way to the starting ones. */
 static void set_rules(struct session *session, const char *value)
 {
@@ -432,6 +447,7 @@ static void command_setoption(struct session *session, char *arguments)
         {"Level", set_level},
         {"Seed", set_seed},
         {"WeightsFile", set_weights_file},
+        {"TablesFile", set_tables_file},
     };
     char *rest = NULL;
     char *word = strtok_r(arguments, blanks, &rest);
@@ -470,6 +486,7 @@ static void command_uci(struct session *session, char *arguments)
     printf("\noption name Seed type spin default 0 min 0 max %" PRId64 "\n", number_max);
     printf("option name Rules type string default site\n");
     printf("option name WeightsFile type string default <empty>\n");
+    printf("option name TablesFile type string default <empty>\n");
     printf("uciok\n");
     (void)session;
 }
@@ -565,6 +582,7 @@ static void session_done(struct session *session)
         game_destroy(session->searched);
     game_destroy(session->game);
     weights_destroy(session->weights);
+    tables_close(session->tables);
     free(session->weights_path);
 }
 

@@ -74,6 +74,13 @@ ok 'the history counts' grep -q 'The game is over: draw, repetition' \
 is 'a search cut off still names a move' "$("$engine" analyse --nodes 1 --json | jq -r .depth)" 0
 is 'selective and full width agree where both see the end' \
     "$("$engine" analyse --depth 12 --full-width --multipv 1 --position 0-0-0-0-0-1-1-0-3-0-0-0-23-20-S --json | jq .score)" 30999
+"$engine" tables build --rules site --seeds 5 --out "$work/site.tables" >/dev/null 2>&1
+ok 'a win by tables' grep -q ' B  wins  ' <<<"$("$engine" analyse --depth 2 --tables "$work/site.tables" \
+    --position 0-2-0-0-0-0-0-0-1-0-0-1-22-22-S --multipv 1)"
+fails 'tables of other rules' 1 'rules' "$engine" analyse --rules school --tables "$work/site.tables"
+typed 'the engine wins what is won' '^South wins' \
+    "--side north --time 20 --tables $work/site.tables --position 0-2-0-0-0-0-0-0-1-0-0-1-22-22-S" \
+    c d f a c d e a b d f a c d e a b d f a c d e a b d f f f f f f e e e e d d d d
 ok 'two threads' test -n "$("$engine" analyse --threads 2 --depth 12)"
 fails 'an illegal move' 1 "move 2, 'F', is refused" "$engine" analyse --moves AF
 fails 'a position of words' 2 'position' "$engine" analyse --position here

@@ -108,6 +108,7 @@ refused 'a table of nothing' 'Hash needs a number' 'setoption name Hash value 0'
 refused 'unknown rules' "Rules 'chess'" 'setoption name Rules value chess'
 refused 'a missing weights file' "'/nowhere/w': the weights file cannot be read" \
     'setoption name WeightsFile value /nowhere/w'
+refused 'a tables file that is none' "tables '.*': .*the tables stay" "setoption name TablesFile value $0"
 refused 'a weights file that is none' 'this is no weights file' "setoption name WeightsFile value $0"
 refused 'a line without end' 'a line longer than 65536 bytes is refused' \
     "position startpos moves $(head -c 70000 /dev/zero | tr '\0' A)"
@@ -164,6 +165,17 @@ ask 'other rules' '^bestmove C' 'setoption name Rules value school' \
     'position fen 0-0-1-0-0-0-0-0-0-0-0-0-24-23-S' 'go depth 2'
 refused 'rules with the old position: the duty to feed is not known to school' 'not legal' \
     'setoption name Rules value site' 'position fen 1-0-0-0-0-5-0-0-0-0-0-0-21-21-S moves A'
+# Endgame tables: a win of the tables is no win after this history (DESIGN section 10).
+ok 'tables are built' "$engine" tables build --rules site --seeds 5 --out "$work/site.tables" 2>/dev/null
+send 'setoption name Rules value site' "setoption name TablesFile value $work/site.tables"
+ask 'a table win' '^bestmove B' 'position fen 0-2-0-0-0-0-0-0-1-0-0-1-22-22-S' 'go depth 2'
+ok 'its score' grep -q 'score cp 30[1-4]' <<<"$heard"
+ask 'is none here' '^bestmove [a-f]' \
+    'position fen 0-2-0-0-0-0-0-0-1-0-0-1-22-22-S moves BcDdEfFaAbCcDdEeFaAbBcDdEfFaAbCcDdEeFaA' 'go depth 4'
+ok 'nor is it claimed' test "$(grep -c 'score cp -\?30' <<<"$heard")" = 0
+refused 'tables of other rules' 'the tables stay' 'setoption name Rules value school' \
+    "setoption name TablesFile value $work/site.tables"
+send 'setoption name TablesFile value <empty>'
 send 'setoption name Rules value site' 'setoption name MultiPV value 3'
 ask 'three lines' '^bestmove' 'position startpos' 'go depth 6'
 is 'each depth has them' "$(grep -c '^info depth 6 multipv [123] score cp' <<<"$heard")" 3
