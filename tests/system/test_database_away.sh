@@ -19,7 +19,7 @@ ok "a coordinator started without database says so and waits" wait_until 20 grep
 ok "it leads when the database comes" wait_until 30 grep -q listening "$work/coordinator.log"
 
 export KROO_ENDPOINT=ipc://$work/run/c.sock
-id=$("$kroo" selfplay --dir "$dir" --weights starting --pairs 400 --nodes 1000 --seed 2)
+id=$("$kroo" selfplay --dir "$dir" --weights starting --pairs 400 --nodes 3000 --seed 2)
 kroo-worker --endpoint "$KROO_ENDPOINT" --name w --slots 2 --state "$work/w" 2>"$work/w.log" &
 stored() { sql "select games_stored from experiment_counter where experiment_id = $id"; }
 some() { [ "$(stored)" -gt 20 ]; }

@@ -23,7 +23,7 @@ ok "a private cluster without workers" "$kroo" up --dir "$dir" --workers 0
 endpoint=$(sed -n 's/^endpoint = //p' "$dir/kroo.conf")
 
 # --- workers killed at random ---
-id=$("$kroo" match starting starting --dir "$dir" --nodes-a 1500 --nodes-b 1000 --pairs 151 --seed 9 2>/dev/null)
+id=$("$kroo" match starting starting --dir "$dir" --nodes-a 5000 --nodes-b 4000 --pairs 151 --seed 9 2>/dev/null)
 for number in 0 1 2 3; do start $number; done
 RANDOM=1
 kills=0
@@ -50,7 +50,7 @@ ok "twenty workers wait" wait_until 30 present
 id=$("$kroo" match starting starting --dir "$dir" --nodes-a 500 --nodes-b 300 --pairs 1 --seed 10 2>/dev/null)
 ok "one pair is played" wait_until 30 finished
 exactly 1
-is "by one of them" "$(sql "select count(*) from lease where experiment_id = $id")" 1
+is "by one of them" "$(sql "select count(*) from lease where experiment_id = $id and state = 'done'")" 1
 id=$("$kroo" selfplay --dir "$dir" --weights starting --pairs 7 --nodes 200 --seed 11)
 ok "seven pairs are played" wait_until 30 finished
 exactly 7

@@ -5,7 +5,7 @@
 
 pairs=300
 stored() { sql "select games_stored from experiment_counter where experiment_id = $id"; }
-stored_above() { [ "$(stored)" -gt "$1" ]; }
+stored_above() { [ "$(stored)" -gt "$1" ] || is_finished; }
 state() { sql "select state from experiment where id = $id"; }
 is_finished() { [ "$(state)" = finished ]; }
 

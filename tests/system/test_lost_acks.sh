@@ -57,7 +57,7 @@ each_once 300
 is "nothing is disputed" "$(sql "select count(*) from dispute where experiment_id = $id")" 0
 
 # --- a spool that was copied to five workers ---
-id=$("$kroo" selfplay --dir "$dir" --weights starting --pairs 200 --nodes 200 --seed 15)
+id=$("$kroo" selfplay --dir "$dir" --weights starting --pairs 200 --nodes 3000 --seed 15)
 kroo-worker --endpoint "$endpoint" --name origin --slots 2 --state "$work/origin" 2>"$work/origin.log" &
 origin=$!
 ok "a worker delivers" wait_until 20 some

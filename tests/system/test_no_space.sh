@@ -41,7 +41,7 @@ endpoint=$(sed -n 's/^endpoint = //p' "$dir/kroo.conf")
 conninfo=$(sed -n 's/^database = //p' "$dir/kroo.conf")
 
 # --- a worker without room for weights ---
-id=$("$kroo" selfplay --dir "$dir" --weights starting --pairs 3000 --nodes 30 --seed 1)
+id=$("$kroo" selfplay --dir "$dir" --weights starting --pairs 6000 --nodes 60 --seed 1)
 worker() { kroo-worker --endpoint "$endpoint" --name small --slots 2 --state "$work/small" 2>"$work/$1.log" & }
 mkdir "$work/small/spool" "$work/small/artifacts" "$work/small/refused"
 leave "$work/small" 0
@@ -67,8 +67,8 @@ ok "with the coordinator out of reach its spool fills the disk; play pauses" \
 rm "$work/small/ballast"
 kill -CONT "$(pid_of coordinator)"
 ok "when results are taken again it goes on" wait_until 20 grep -q spool-takes "$work/no-spool.log"
-ok "to the end" wait_until 60 finished
-is "everything is there and counted once" "$(counters)" '6000|3000|6000'
+ok "to the end" wait_until 120 finished
+is "everything is there and counted once" "$(counters)" '12000|6000|12000'
 ok "kroo verify agrees" "$kroo" verify --dir "$dir" "$id"
 kill -TERM $player
 wait $player

@@ -5,7 +5,7 @@
 load=$build/bench/load
 
 stored() { sql "select games_stored from experiment_counter where experiment_id = $id"; }
-moved() { [ "$(stored)" -gt "$before" ]; }
+moved() { [ "$(stored)" -gt "$before" ] || [ "$(sql "select state from experiment where id = $id")" = finished ]; }
 terminate() { # true when there was a session to end
     [ "$(sql "select count(*) from (select pg_terminate_backend(pid) from pg_stat_activity where application_name = 'kroo-coordinator') t")" -gt 0 ]
 }

@@ -7,7 +7,7 @@ finished() { [ "$(sql "select state from experiment where id = $id")" = finished
 
 ok "a private cluster without workers" "$kroo" up --dir "$dir" --workers 0
 endpoint=$(sed -n 's/^endpoint = //p' "$dir/kroo.conf")
-id=$("$kroo" selfplay --dir "$dir" --weights starting --pairs 300 --nodes 1000 --seed 1)
+id=$("$kroo" selfplay --dir "$dir" --weights starting --pairs 300 --nodes 2000 --seed 1)
 kroo-worker --endpoint "$endpoint" --name one --slots 1 --state "$work/state" 2>"$work/one.log" &
 one=$!
 ok "a worker plays" wait_until 20 stored_above 0

@@ -39,12 +39,14 @@ kill -9 %1 %2
 wait %1 %2 2>/dev/null
 
 # --- twenty killed at once ---
-id=$("$kroo" selfplay --dir "$dir" --weights starting --pairs 400 --nodes 500 --seed 7)
 pids=
 for number in $(seq 20); do
     worker "herd-$number" 1
     pids="$pids $!"
 done
+herd_waits() { "$kroo" status --dir "$dir" --json | jq -e '[.workers[] | select(.name | startswith("herd-"))] | length == 20'; }
+ok "twenty workers wait" wait_until 30 herd_waits
+id=$("$kroo" selfplay --dir "$dir" --weights starting --pairs 400 --nodes 1500 --seed 7)
 all_hold() {
     [ "$(sql "select count(distinct s.name) from lease l join session s on s.id = l.session_id where l.experiment_id = $id")" -eq 20 ]
 }
@@ -58,7 +60,7 @@ ok "killed, they hold none within their term" wait_until 10 none_open
 is "the cluster does not think they work" \
     "$("$kroo" status --dir "$dir" --json | jq '[.workers[] | select(.name | startswith("herd-")) | .leases] | add')" 0
 worker last 2
-ok "one worker ends what they began" wait_until 60 finished
+ok "one worker ends what they began" wait_until 120 finished
 is "every pair is there and counted once" "$(counters)" '800|400|800'
 ok "kroo verify agrees" "$kroo" verify --dir "$dir" "$id"
 done_testing

@@ -16,7 +16,7 @@ old=$(sql "select encode(weights_sha256, 'hex') from player p join experiment e 
 new=$(sql "select encode(sha256, 'hex') from weights where name = 'fresh'")
 ok "they are others" test -n "$new" -a "$old" != "$new"
 
-running=$("$kroo" selfplay --weights "$old" --pairs 120 --nodes 600 --seed 2)
+running=$("$kroo" selfplay --weights "$old" --pairs 120 --nodes 2500 --seed 2)
 match=$("$kroo" match fresh starting --nodes 500 --pairs 60 --seed 3 2>/dev/null)
 ok "two experiments play side by side" wait_until 30 stored_above "$running" 10
 ok "the new weights are promoted meanwhile" "$kroo" weights promote fresh --reason 'for the test'
@@ -51,7 +51,7 @@ around=$(sql "(select distinct pair_no from game where experiment_id = $running 
 ok "games finished after the promotion were played with the old weights" again "$running" $around
 ok "those of the match with what it names" again "$match" 0 20 40 59
 ok "those of the next with the new ones" again "$next" 0 15 29
-other=$("$kroo" selfplay --weights fresh --pairs 12 --nodes 600 --seed 2)
+other=$("$kroo" selfplay --weights fresh --pairs 12 --nodes 2500 --seed 2)
 ok "the same pairs with the other weights" wait_until 60 finished "$other"
 differ() { ! cmp -s <("$kroo" games "$running" --pairs 0-11 --format moves) <("$kroo" games "$other" --format moves); }
 ok "are other games" differ
