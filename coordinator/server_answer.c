@@ -96,6 +96,9 @@ static void copy_spec_player(const struct store_player *from, struct message_pla
     to->depth_limit = from->limits.depth;
     to->time_ms = from->limits.time_ms;
     to->hash_kib = from->limits.hash_kib;
+    memcpy(to->engine, from->engine, MESSAGE_HASH);
+    memcpy(to->tables, from->tables, MESSAGE_HASH);
+    snprintf(to->options, sizeof to->options, "%s", from->options);
 }
 
 static void fill_spec(const struct store_experiment *row, struct message_spec *spec)
