@@ -113,16 +113,16 @@ static int report_complete(struct job_report *report, uint64_t pair, uint64_t se
     return 0;
 }
 
-static int report_disputed(struct job_report *report, uint64_t pair)
+static int report_disputed(struct job_report *report, uint64_t pair, uint64_t session)
 {
     size_t count = report->disputed_count;
     if (full(count)) {
-        uint64_t *larger = realloc(report->disputed, (count ? 2 * count : 16) * sizeof *larger);
+        struct job_pair *larger = realloc(report->disputed, (count ? 2 * count : 16) * sizeof *larger);
         if (!larger)
             return -1;
         report->disputed = larger;
     }
-    report->disputed[report->disputed_count++] = pair;
+    report->disputed[report->disputed_count++] = (struct job_pair){pair, session};
     return 0;
 }
 
@@ -196,7 +196,7 @@ static enum store_error settle_disputes(struct round *round, const struct store_
         bool again = false, blocked = false;
         error = ledger_settle(ledger, round->store, games[i].pair, &again, &blocked);
         report->blocked = report->blocked || blocked;
-        if (error == STORE_OK && again && report_disputed(report, games[i].pair) != 0)
+        if (error == STORE_OK && again && report_disputed(report, games[i].pair, games[i].session) != 0)
             error = STORE_ERROR_MEMORY;
     }
     return error;
@@ -285,6 +285,9 @@ static enum store_error put_row(struct round *round, struct job *job)
         return store_session_insert(round->store, &job->session_row);
     case JOB_SESSION_END:
         return store_session_end(round->store, job->session);
+    case JOB_BLOCK:
+        return store_experiment_set_state(round->store, job->event.experiment, STORE_BLOCKED,
+                                          job->event.text);
     case JOB_EVENT:
         return store_event(round->store, job->event.kind, job->event.experiment, job->event.session,
                            job->event.text);

@@ -49,8 +49,16 @@ static void lease_end(struct worker *worker, struct lease *lease)
     lease->state = LEASE_OVER;
 }
 
+/* Whose fault it is that a lease cannot be played. */
+enum fault {
+    FAULT_HERE,   /* this machine's: memory, disk, connection */
+    FAULT_PLAYER, /* a player's: the coordinator hears of it, and stops the experiment when others say so too
+                   */
+};
+
 /* A lease that cannot be played here goes back at once, and this worker lets others try. */
-static void lease_give_back(struct worker *worker, struct lease *lease, const char *why, int64_t now)
+static void lease_give_back(struct worker *worker, struct lease *lease, enum fault fault, const char *why,
+                            int64_t now)
 {
     if (lease->state == LEASE_OVER)
         return;
@@ -58,7 +66,8 @@ static void lease_give_back(struct worker *worker, struct lease *lease, const ch
              lease->id, lease->spec.experiment, why);
     lease_end(worker, lease);
     workload_release(worker, lease->id);
-    snprintf(worker->release_because, sizeof worker->release_because, "%s", why);
+    if (fault == FAULT_PLAYER)
+        snprintf(worker->release_because, sizeof worker->release_because, "%s", why);
     conversation_pause_asking(worker, INSIDE_SETBACK_MS, now);
     worker_idle(worker, why, now);
 }
@@ -187,7 +196,7 @@ static bool lease_fetch(struct worker *worker, struct lease *lease, const struct
     }
     snprintf(why, sizeof why, "%s %.12s cannot be used: %s", need->what, hex,
              need->reason[0] != '\0' ? need->reason : "too many others are being fetched");
-    lease_give_back(worker, lease, why, now);
+    lease_give_back(worker, lease, need->error == CACHE_ERROR_WEIGHTS ? FAULT_PLAYER : FAULT_HERE, why, now);
     return false;
 }
 
@@ -242,7 +251,7 @@ void workload_artifact_failed(struct worker *worker, const char *why, int64_t no
     for (size_t at = 0; at < worker->lease_count; at++) {
         struct lease *lease = worker->leases[at];
         if (lease->state == LEASE_WAITING && lease_needs(lease, hash))
-            lease_give_back(worker, lease, text, now);
+            lease_give_back(worker, lease, FAULT_HERE, text, now);
     }
 }
 
@@ -298,7 +307,6 @@ void workload_adopt(struct worker *worker, const struct message_lease_grant *gra
     if (lease == NULL) {
         log_line(LOG_LEVEL_ERROR, "lease-refused", "lease=%" PRIu64 " why=\"%s\"", grant->lease, reason);
         workload_release(worker, grant->lease);
-        snprintf(worker->release_because, sizeof worker->release_because, "%s", reason);
         conversation_pause_asking(worker, INSIDE_SETBACK_MS, now);
         worker_idle(worker, reason, now);
         return;
@@ -355,7 +363,7 @@ static bool pair_spool(struct worker *worker, struct lease *lease, uint32_t inde
         return false;
     }
     if (error == SPOOL_ERROR_GAME)
-        lease_give_back(worker, lease, reason, now);
+        lease_give_back(worker, lease, FAULT_HERE, reason, now);
     if (worker->stuck != NULL)
         log_line(LOG_LEVEL_INFO, "spool-takes", "results again");
     worker->stuck = NULL;
@@ -374,7 +382,7 @@ static bool outcome_take(struct worker *worker, struct outcome *outcome, int64_t
         snprintf(why, sizeof why, "pair %" PRIu64 " leg %u cannot be played: %s%s%.300s",
                  lease->first_pair + outcome->task.index, outcome->task.leg, status_text(outcome->status),
                  outcome->why[0] != '\0' ? ": " : "", outcome->why);
-        lease_give_back(worker, lease, why, now);
+        lease_give_back(worker, lease, outcome->status == PLAY_MEMORY ? FAULT_HERE : FAULT_PLAYER, why, now);
         return true;
     }
     worker->games_total++;

@@ -302,11 +302,11 @@ static void a_disputed_pair_goes_out_again(void **state)
     (void)state;
     struct lease_book *book = new_book(100, 100, 0);
     grant(book, ANN, 2, 0, 0, 2, 1);
-    assert_int_equal(lease_reissue(book, X, 1), LEASE_BAD);
+    assert_int_equal(lease_reissue(book, X, 1, 0), LEASE_BAD);
     lease_done(book, X, 1, ANN, 0, NULL);
-    assert_int_equal(lease_reissue(book, X, 1), LEASE_OK);
-    assert_int_equal(lease_reissue(book, X, 1), LEASE_BAD);
-    assert_int_equal(lease_reissue(book, X + 1, 1), LEASE_UNKNOWN);
+    assert_int_equal(lease_reissue(book, X, 1, 0), LEASE_OK);
+    assert_int_equal(lease_reissue(book, X, 1, 0), LEASE_BAD);
+    assert_int_equal(lease_reissue(book, X + 1, 1, 0), LEASE_UNKNOWN);
     grant(book, BOB, 2, 0, 1, 1, 2);
     lease_book_destroy(book);
 }
