@@ -33,22 +33,27 @@ struct files {
     size_t shared_count;
 };
 
-struct files *files_create(const char *artifacts, char *reason, size_t reason_size)
+/* Programs run in another folder, so that every path is absolute. */
+static bool take_path(const char *path, char out[FOLDER_PATH_MAX])
 {
-    static const char *const names[] = {[FILES_ENGINE] = "engines", [FILES_TABLES] = "tables"};
     char whole[PATH_MAX];
+    if (realpath(path, whole) == NULL)
+        return false;
+    errno = ENAMETOOLONG;
+    if (strlen(whole) >= FOLDER_PATH_MAX - ARTIFACT_HEX - 2)
+        return false;
+    memcpy(out, whole, strlen(whole) + 1);
+    return true;
+}
+
+struct files *files_create(const struct folder *folder, char *reason, size_t reason_size)
+{
     struct files *files = calloc(1, sizeof *files);
-    bool good = files != NULL && realpath(artifacts, whole) != NULL && strlen(whole) < FOLDER_PATH_MAX - 128;
-    if (good)
-        snprintf(files->artifacts, sizeof files->artifacts, "%.*s", FOLDER_PATH_MAX - 1, whole);
-    for (int kind = FILES_ENGINE; good && kind <= FILES_TABLES; kind++) {
-        snprintf(files->folders[kind], FOLDER_PATH_MAX, "%.*s/%s", FOLDER_PATH_MAX - 128, files->artifacts,
-                 names[kind]);
-        good = mkdir(files->folders[kind], 0700) == 0 || errno == EEXIST;
-    }
-    if (good)
+    if (files != NULL && take_path(folder->artifacts, files->artifacts) &&
+        take_path(folder->engines, files->folders[FILES_ENGINE]) &&
+        take_path(folder->tables, files->folders[FILES_TABLES]))
         return files;
-    snprintf(reason, reason_size, "cannot make the folders for engines and tables in %s: %s", artifacts,
+    snprintf(reason, reason_size, "the state folder %s cannot be used: %s", folder->artifacts,
              strerror(errno));
     free(files);
     return NULL;
@@ -81,20 +86,17 @@ static bool same_file(const struct stat *a, const struct stat *b)
 
 int files_share_tables(struct files *files, const char *path, char *reason, size_t reason_size)
 {
-    char whole[PATH_MAX];
     uint64_t size;
     if (files->shared_count == FILES_SHARED_MAX) {
         snprintf(reason, reason_size, "more than %d tables", FILES_SHARED_MAX);
         return -1;
     }
     struct shared *shared = &files->shared[files->shared_count];
-    if (realpath(path, whole) == NULL || strlen(whole) >= FOLDER_PATH_MAX ||
-        stat(whole, &shared->seen) != 0) {
+    if (!take_path(path, shared->path) || stat(shared->path, &shared->seen) != 0) {
         snprintf(reason, reason_size, "tables %s: %s", path, strerror(errno));
         return -1;
     }
-    snprintf(shared->path, sizeof shared->path, "%.*s", FOLDER_PATH_MAX - 1, whole);
-    if (artifact_hash_file(whole, shared->sha256, &size, reason, reason_size) != 0)
+    if (artifact_hash_file(shared->path, shared->sha256, &size, reason, reason_size) != 0)
         return -1;
     files->shared_count++;
     return 0;

@@ -24,9 +24,8 @@ struct held_file {
 
 struct files;
 
-/* `artifacts` is the folder that fetched files come to; `engines` and `tables` are made in it. NULL with the
- * reason. */
-struct files *files_create(const char *artifacts, char *reason, size_t reason_size);
+/* Fetched files come to the folder's `artifacts`. NULL with the reason. */
+struct files *files_create(const struct folder *folder, char *reason, size_t reason_size);
 void files_destroy(struct files *files);
 
 /* Tables on a disk, too large to fetch or simply there: read and hashed now. 0, or -1 with the reason. */

@@ -57,7 +57,7 @@ static int open_state(struct worker *worker, char *reason, size_t reason_size)
         snprintf(reason, reason_size, "not enough memory");
         return -1;
     }
-    worker->files = files_create(worker->folder.artifacts, reason, reason_size);
+    worker->files = files_create(&worker->folder, reason, reason_size);
     for (size_t i = 0; worker->files != NULL && i < worker->options.table_count; i++)
         if (files_share_tables(worker->files, worker->options.tables[i], reason, reason_size) != 0)
             return -1;

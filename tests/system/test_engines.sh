@@ -34,7 +34,7 @@ state_is() { [ "$(sql "select state from experiment where id = $id")" = "$1" ]; 
 settled() { sql "select string_agg(distinct settlement, ';') from dispute where experiment_id = $id"; }
 reasons() { sql "select string_agg(distinct reason || ' ' || claimed, ';' order by reason || ' ' || claimed) from game_counted where experiment_id = $id"; }
 # The processes of this cluster's engines.
-engines() { pgrep -f "^$dir/worker-[0-9]+/artifacts/engines/"; }
+engines() { pgrep -f "^$dir/worker-[0-9]+/engines/"; }
 
 ok "a private cluster" "$kroo" up --dir "$dir" --workers 2
 
@@ -83,7 +83,7 @@ ok "kroo show names the engine" grep -q 'engine same (' <("$kroo" show --dir "$d
 ok "kroo ls, too" grep -q 'by same' <("$kroo" ls --dir "$dir")
 ok "and the export has its hash" grep -q "engine:$(sha256sum "$engine" | cut -d' ' -f1)" \
     <("$kroo" games --dir "$dir" "$process" --pairs 0)
-ok "the copy that runs is its own user's alone" test "$(stat -c %a "$dir"/worker-?/artifacts/engines/* | sort -u)" = 500
+ok "the copy that runs is its own user's alone" test "$(stat -c %a "$dir"/worker-?/engines/* | sort -u)" = 500
 ok "self-play by an engine, with scores" "$kroo" selfplay --dir "$dir" --weights starting --engine same --nodes 200 --pairs 4 --seed 1 --wait
 is "which are stored" "$(sql "select bool_and(octet_length(scores) = 2 * plies) from game where experiment_id = (select max(id) from experiment)")" t
 
@@ -123,14 +123,14 @@ fails "tables of other rules are refused" 1 "rules" \
 ok "engines run while a match is played" run_match --engine-a same --nodes-a 20000 --nodes-b 100 --pairs 12 --seed 8
 ok "as processes of their own" wait_until 60 engines
 # One that is killed at its first move gives no game, later a claim: either way it is played again.
-pkill -9 -o -f "^$dir/worker-[0-9]+/artifacts/engines/"
+pkill -9 -o -f "^$dir/worker-[0-9]+/engines/"
 ok "one killed in the middle loses no game" wait_until 120 state_is finished
 is "no claim of it counts" "$(reasons | tr ';' '\n' | grep -c ' true' || :)" 0
 worker=$(cut -d' ' -f1 "$dir/run/worker-1.pid")
 run_match --engine-a same --nodes-a 200000 --nodes-b 100 --pairs 20 --seed 8
 ok "engines again" wait_until 60 engines
 kill -9 "$worker"
-dead() { ! pgrep -f "^$dir/worker-1/artifacts/engines/"; }
+dead() { ! pgrep -f "^$dir/worker-1/engines/"; }
 ok "a worker that is killed takes its engines with it" wait_until 20 dead
 "$kroo" stop --dir "$dir" "$id" >/dev/null
 ok "the worker is started again" "$kroo" up --dir "$dir" --workers 2
@@ -167,13 +167,13 @@ ok "kroo verify agrees" "$kroo" verify --dir "$dir" "$id"
 
 # --- nothing is run that is not what its hash says ---
 hash=$(sha256sum "$engine" | cut -d' ' -f1)
-for copy in "$dir"/worker-*/artifacts/engines/"$hash"; do
+for copy in "$dir"/worker-*/engines/"$hash"; do
     chmod u+w "$copy" && cp "$work/other" "$copy"
 done
 ok "a copy that was changed is fetched anew" run_match --nodes-a 500 --nodes-b 200 --engine-a same --pairs 12 --seed 3 --wait
 games "$id" >"$work/again.games"
 ok "and the games are the same" cmp "$work/built-in.games" "$work/again.games"
-ok "the changed one was set aside" test -e "$(ls -d "$dir"/worker-*/artifacts/engines/*.corrupt | head -n 1)"
+ok "the changed one was set aside" test -e "$(ls -d "$dir"/worker-*/engines/*.corrupt | head -n 1)"
 
 # --- faults before the first move: no game at all ---
 script barren "" '[ -e '"$work"'/added ] && exit 9'
