@@ -144,8 +144,9 @@ unit-$(1): $(filter $(BUILD)/tests/$(1)/%,$(UNIT))
 .PHONY: unit-$(1)
 endef
 $(foreach room,$(ROOMS),$(eval $(call unit_rule,$(room))))
-# test_tools runs the executable of its own build.
+# test_tools and test_process run the executable of their own build.
 $(BUILD)/tests/engine/test_tools: | $(BUILD)/kroo-engine
+$(BUILD)/tests/worker/test_process: | $(BUILD)/kroo-engine
 $(BUILD)/tests/eval/test_kroo_train: | $(BUILD)/kroo-train
 .SECONDARY:
 # Synthetic workers and a sick cable, for the coordinator's bench and the system tests.

@@ -4,6 +4,8 @@
 #include <string.h>
 
 #include "engine/play.h"
+#include "proto/artifact.h"
+#include "proto/message.h"
 
 int export_format_parse(const char *text)
 {
@@ -314,6 +316,31 @@ static void write_limits(const struct store_limits *limits, FILE *out)
     fprintf(out, ",hash_kib:%u", limits->hash_kib);
 }
 
+/* `,engine:HEX`, `,tables:HEX` and `,option:NAME=VALUE`, where there are any; what would end a word is
+ * written %20 and the like. */
+static void write_outfit(const struct store_player *player, FILE *out)
+{
+    char hex[ARTIFACT_HEX];
+    if (!message_hash_is_none(player->engine)) {
+        artifact_hex(player->engine, hex);
+        fprintf(out, ",engine:%s", hex);
+    }
+    if (!message_hash_is_none(player->tables)) {
+        artifact_hex(player->tables, hex);
+        fprintf(out, ",tables:%s", hex);
+    }
+    for (const char *at = player->options; *at; at++) {
+        if (at == player->options)
+            fputs(",option:", out);
+        if (*at == '\n')
+            fputs(",option:", out);
+        else if (*at == ' ' || *at == ',' || *at == '%')
+            fprintf(out, "%%%02X", (unsigned)(unsigned char)*at);
+        else
+            fputc(*at, out);
+    }
+}
+
 /* Player a is South in leg 0. */
 static const struct store_player *south_of(const struct export_game_frame *frame, unsigned leg)
 {
@@ -344,8 +371,10 @@ int export_game_text(const struct export_game_frame *frame, const struct store_g
             (unsigned long long)e->seed, e->opening_plies, e->noise_ppm);
     fprintf(out, " south=%s/", hash_of(frame, south));
     write_limits(&south->limits, out);
+    write_outfit(south, out);
     fprintf(out, " north=%s/", hash_of(frame, north));
     write_limits(&north->limits, out);
+    write_outfit(north, out);
     fprintf(out, " a=%s counted=%s claimed=%s result=%s reason=%s stores=%u-%u plies=%zu moves=%s\n",
             game->leg == 0 ? "south" : "north", is_counted(frame, game) ? "yes" : "no",
             game->claimed ? "yes" : "no", game->result, game->reason, game->south, game->north, game->plies,
@@ -356,10 +385,23 @@ int export_game_text(const struct export_game_frame *frame, const struct store_g
 static json_t *player_json(const struct export_game_frame *frame, const struct store_player *player,
                            const char *role)
 {
-    return json_pack("{s:s, s:s, s:s, s:I, s:I, s:I, s:I}", "player", role, "weights", hash_of(frame, player),
-                     "engine_build", player->engine_build, "nodes", (json_int_t)player->limits.nodes, "depth",
-                     (json_int_t)player->limits.depth, "time_ms", (json_int_t)player->limits.time_ms,
-                     "hash_kib", (json_int_t)player->limits.hash_kib);
+    char hex[ARTIFACT_HEX];
+    json_t *object =
+        json_pack("{s:s, s:s, s:s, s:I, s:I, s:I, s:I}", "player", role, "weights", hash_of(frame, player),
+                  "engine_build", player->engine_build, "nodes", (json_int_t)player->limits.nodes, "depth",
+                  (json_int_t)player->limits.depth, "time_ms", (json_int_t)player->limits.time_ms, "hash_kib",
+                  (json_int_t)player->limits.hash_kib);
+    if (!message_hash_is_none(player->engine)) {
+        artifact_hex(player->engine, hex);
+        json_object_set_new(object, "engine_sha256", json_string(hex));
+    }
+    if (!message_hash_is_none(player->tables)) {
+        artifact_hex(player->tables, hex);
+        json_object_set_new(object, "tables_sha256", json_string(hex));
+    }
+    if (player->options[0])
+        json_object_set_new(object, "options", json_string(player->options));
+    return object;
 }
 
 static json_t *scores_json(const struct store_game *game)

@@ -41,6 +41,7 @@ void job_destroy(struct job *job)
     case JOB_GRANT:
     case JOB_SESSION:
     case JOB_SESSION_END:
+    case JOB_BLOCK:
     case JOB_EVENT:
     case JOB_CREATE:
     case JOB_STOP:

@@ -18,6 +18,7 @@ enum job_kind {
     JOB_LEASES_END,  /* lease rows that ended */
     JOB_SESSION,     /* a session row, then Welcome */
     JOB_SESSION_END, /* a session said goodbye */
+    JOB_BLOCK,       /* an experiment that cannot go on, with the reason: `event` holds both */
     JOB_EVENT,       /* a line of the event log */
     /* each in a transaction of its own */
     JOB_CREATE,
@@ -100,7 +101,7 @@ struct job_report {
         uint64_t session; /* whose game completed it */
     } * complete;
     size_t complete_count;
-    uint64_t *disputed; /* pairs to play again */
+    struct job_pair *disputed; /* pairs to play again, by another session than the one that played it last */
     size_t disputed_count;
     uint64_t prefix;
     bool ended;   /* decided, stopped or finished: no more leases */

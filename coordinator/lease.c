@@ -14,7 +14,8 @@ enum pair_state { PAIR_FRESH = 0, PAIR_LEASED = 1, PAIR_LOST = 2, PAIR_DONE = 3 
 
 /* 8 bytes for each pair at or beyond the prefix; all zero for one that nobody has touched. */
 struct pair {
-    uint32_t lease;   /* slot of the record that holds it, when leased */
+    uint32_t
+        lease; /* leased: slot of the record that holds it; lost: low half of the session to avoid, or 0 */
     uint16_t attempt; /* of the last lease that held it */
     uint8_t state;
 };
@@ -207,6 +208,7 @@ static void pair_become(struct experiment *e, uint64_t pair, enum pair_state sta
     if (state == PAIR_LOST) {
         e->lost++;
         pairset_add(&e->lost_set, place);
+        cell->lease = 0;
     }
     if (pair >= e->cursor) {
         e->touched -= cell->state != PAIR_FRESH;
@@ -215,14 +217,26 @@ static void pair_become(struct experiment *e, uint64_t pair, enum pair_state sta
     cell->state = (uint8_t)state;
 }
 
-/* The lowest lost pair; there is one. */
-static uint64_t lost_first(const struct experiment *e)
+/* A lost pair that this session played last is for others. */
+static bool avoids(const struct pair *cell, uint64_t session)
 {
-    uint64_t base = e->prefix & (e->capacity - 1);
-    uint64_t place = pairset_next(&e->lost_set, base);
-    if (place == PAIRSET_NONE)
-        place = pairset_next(&e->lost_set, 0);
-    return e->prefix + ((place - base) & (e->capacity - 1));
+    return cell->state == PAIR_LOST && cell->lease != 0 && cell->lease == (uint32_t)session;
+}
+
+/* The lowest lost pair that this session may have, or PAIRSET_NONE. Walks over those it may not: disputed
+ * ones that it played last. */
+static uint64_t lost_for(const struct experiment *e, uint64_t session)
+{
+    uint64_t base = e->capacity ? e->prefix & (e->capacity - 1) : 0;
+    for (uint64_t seen = 0, from = base; seen < e->lost; seen++) {
+        uint64_t place = pairset_next(&e->lost_set, from);
+        if (place == PAIRSET_NONE)
+            place = pairset_next(&e->lost_set, 0);
+        if (!avoids(&e->ring[place], session))
+            return e->prefix + ((place - base) & (e->capacity - 1));
+        from = place + 1;
+    }
+    return PAIRSET_NONE;
 }
 
 /* Past everything that is not fresh, below `end`. */
@@ -234,9 +248,19 @@ static void cursor_skip(struct experiment *e, uint64_t end)
     }
 }
 
+static uint64_t fresh(const struct experiment *e)
+{
+    return experiment_end(e) - e->cursor - e->touched;
+}
+
 static uint64_t available(const struct experiment *e)
 {
-    return e->closed ? 0 : e->lost + (experiment_end(e) - e->cursor) - e->touched;
+    return e->closed ? 0 : e->lost + fresh(e);
+}
+
+static bool available_to(const struct experiment *e, uint64_t session)
+{
+    return !e->closed && (fresh(e) > 0 || lost_for(e, session) != PAIRSET_NONE);
 }
 
 /* --- sessions and records --- */
@@ -507,6 +531,12 @@ uint64_t lease_experiment_available(const struct lease_book *book, uint64_t expe
     return e ? available(e) : 0;
 }
 
+bool lease_experiment_has_for(const struct lease_book *book, uint64_t experiment, uint64_t session)
+{
+    const struct experiment *e = experiment_find(book, experiment);
+    return e && available_to(e, session);
+}
+
 /* --- after a restart --- */
 
 enum lease_status lease_restore(struct lease_book *book, const struct lease *row, bool open, int64_t now_ms)
@@ -583,25 +613,28 @@ static uint32_t lease_size(const struct lease_book *book, const struct session *
     return (uint32_t)size;
 }
 
-/* The next range of at most `most` pairs, all of one state and one last attempt; there is a pair to lease. */
-static void range_find(struct experiment *e, uint32_t most, uint64_t *first, uint32_t *count)
+/* The next range of at most `most` pairs for a session, all of one state and one last attempt; there is a
+ * pair to lease. */
+static void range_find(struct experiment *e, uint64_t session, uint32_t most, uint64_t *first,
+                       uint32_t *count)
 {
-    enum pair_state state = e->lost > 0 ? PAIR_LOST : PAIR_FRESH;
+    uint64_t lost = lost_for(e, session);
+    enum pair_state state = lost != PAIRSET_NONE ? PAIR_LOST : PAIR_FRESH;
     uint64_t end = experiment_end(e);
     if (state == PAIR_FRESH)
         cursor_skip(e, end);
-    *first = state == PAIR_LOST ? lost_first(e) : e->cursor;
+    *first = state == PAIR_LOST ? lost : e->cursor;
     struct pair cell = pair_at(e, *first);
     *count = 1;
     while (*count < most && *first + *count < end) {
         struct pair next = pair_at(e, *first + *count);
-        if (next.state != state || next.attempt != cell.attempt)
+        if (next.state != state || next.attempt != cell.attempt || avoids(&next, session))
             break;
         ++*count;
     }
 }
 
-static enum lease_status grant_check(const struct lease_book *book, const struct experiment *e,
+static enum lease_status grant_check(const struct lease_book *book, const struct experiment *e, uint64_t id,
                                      const struct session *session, uint32_t credit)
 {
     if (!e)
@@ -612,14 +645,14 @@ static enum lease_status grant_check(const struct lease_book *book, const struct
         return LEASE_NO_CREDIT;
     if (session && session->leases >= book->policy.leases_per_session)
         return LEASE_TOO_MANY;
-    return available(e) > 0 ? LEASE_OK : LEASE_NO_PAIRS;
+    return available_to(e, id) ? LEASE_OK : LEASE_NO_PAIRS;
 }
 
 enum lease_status lease_grant(struct lease_book *book, uint64_t experiment, uint64_t session, uint32_t credit,
                               uint32_t pairs_per_minute, int64_t now_ms, struct lease *granted)
 {
     struct experiment *e = experiment_find(book, experiment);
-    enum lease_status status = grant_check(book, e, session_find(book, session), credit);
+    enum lease_status status = grant_check(book, e, session, session_find(book, session), credit);
     if (status != LEASE_OK)
         return status;
     uint32_t session_slot = session_need(book, session, &status);
@@ -628,7 +661,7 @@ enum lease_status lease_grant(struct lease_book *book, uint64_t experiment, uint
     struct session *s = &book->sessions[session_slot];
     uint32_t size = lease_size(book, s, available(e), pairs_per_minute);
     struct lease lease = {.id = book->next_id, .experiment = experiment, .session = session};
-    range_find(e, size < credit ? size : credit, &lease.first, &lease.count);
+    range_find(e, session, size < credit ? size : credit, &lease.first, &lease.count);
     if (!ring_reach(e, lease.first + lease.count) || !record_reserve(book))
         return LEASE_MEMORY;
     uint32_t last = pair_at(e, lease.first).attempt;
@@ -700,7 +733,7 @@ bool lease_done(struct lease_book *book, uint64_t experiment, uint64_t pair, uin
     return true;
 }
 
-enum lease_status lease_reissue(struct lease_book *book, uint64_t experiment, uint64_t pair)
+enum lease_status lease_reissue(struct lease_book *book, uint64_t experiment, uint64_t pair, uint64_t session)
 {
     struct experiment *e = experiment_find(book, experiment);
     if (!e)
@@ -708,6 +741,7 @@ enum lease_status lease_reissue(struct lease_book *book, uint64_t experiment, ui
     if (pair_at(e, pair).state != PAIR_DONE)
         return LEASE_BAD;
     pair_become(e, pair, PAIR_LOST);
+    e->ring[pair & (e->capacity - 1)].lease = (uint32_t)session;
     return LEASE_OK;
 }
 

@@ -87,6 +87,8 @@ void lease_experiment_reopen(struct lease_book *book, uint64_t experiment);
 size_t lease_experiment_remove(struct lease_book *book, uint64_t experiment);
 /* Pairs that could be leased now; 0 when closed or unknown. */
 uint64_t lease_experiment_available(const struct lease_book *book, uint64_t experiment);
+/* Whether some of them are for this session: a disputed pair is not for the one that played it last. */
+bool lease_experiment_has_for(const struct lease_book *book, uint64_t experiment, uint64_t session);
 
 /* --- after a restart, between lease_experiment_add and the first grant --- */
 /* A row of the table. open: it is held by `session` still and gets a full fresh term from now; otherwise only
@@ -110,9 +112,10 @@ enum lease_status lease_progress(struct lease_book *book, uint64_t lease, uint64
  * to *finished (may be NULL). */
 bool lease_done(struct lease_book *book, uint64_t experiment, uint64_t pair, uint64_t session, int64_t now_ms,
                 struct lease *finished);
-/* A done pair at or beyond the prefix must be played again under the next attempt. OK, UNKNOWN, or BAD when
- * it is not done. */
-enum lease_status lease_reissue(struct lease_book *book, uint64_t experiment, uint64_t pair);
+/* A done pair at or beyond the prefix must be played again under the next attempt, by another session than
+ * `session` (0: by any). OK, UNKNOWN, or BAD when it is not done. */
+enum lease_status lease_reissue(struct lease_book *book, uint64_t experiment, uint64_t pair,
+                                uint64_t session);
 /* Ends up to `max` lapsed leases, copies them, and puts their unfinished pairs up again; their number. Call
  * again while it returns max. */
 size_t lease_expire(struct lease_book *book, int64_t now_ms, struct lease *lapsed, size_t max);

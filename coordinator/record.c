@@ -35,6 +35,7 @@ static const char moment_sql[] =
     " extract(epoch from coalesce(e.ended_at, now()) - e.created_at) as seconds,"
     " concat_ws(' ', '#' || wa.number, nullif(wa.name, '')) as label_a,"
     " concat_ws(' ', '#' || wb.number, nullif(wb.name, '')) as label_b,"
+    " na.name as engine_a, nb.name as engine_b, ta.name as tables_a, tb.name as tables_b,"
     " c.games_stored, c.prefix_pairs, c.ll, c.ld, c.dd, c.wl, c.dw, c.ww, c.wins, c.draws, c.losses, c.llr,"
     " v.verdict, v.games_stored as v_games_stored, v.counted_pairs as v_prefix_pairs, v.ll as v_ll,"
     " v.ld as v_ld, v.dd as v_dd, v.wl as v_wl, v.dw as v_dw, v.ww as v_ww, v.wins as v_wins,"
@@ -54,6 +55,10 @@ static const char moment_sql[] =
     " join kroo.player pa on pa.id = e.player_a join kroo.weights wa on wa.sha256 = pa.weights_sha256"
     " join kroo.player pb on pb.id = e.player_b join kroo.weights wb on wb.sha256 = pb.weights_sha256"
     " join kroo.experiment_counter c on c.experiment_id = e.id"
+    " left join kroo.engine na on na.sha256 = pa.engine_sha256"
+    " left join kroo.engine nb on nb.sha256 = pb.engine_sha256"
+    " left join kroo.endgame_table ta on ta.sha256 = pa.tables_sha256"
+    " left join kroo.endgame_table tb on tb.sha256 = pb.tables_sha256"
     " left join kroo.verdict v on v.experiment_id = e.id "
     "where e.id = $1::bigint";
 
@@ -138,6 +143,10 @@ static enum store_error read_moment(const struct store_table *row, struct record
     out->seconds = decimal(row, "seconds");
     take(out->label_a, sizeof out->label_a, row, "label_a");
     take(out->label_b, sizeof out->label_b, row, "label_b");
+    take(out->engine_a, sizeof out->engine_a, row, "engine_a");
+    take(out->engine_b, sizeof out->engine_b, row, "engine_b");
+    take(out->tables_a, sizeof out->tables_a, row, "tables_a");
+    take(out->tables_b, sizeof out->tables_b, row, "tables_b");
     out->counters = read_counters(row, "");
     read_verdict(row, out);
     out->open_leases = number(row, "", "open_leases");
@@ -220,6 +229,9 @@ static struct message_player player_of(const struct store_player *player)
                                  .time_ms = player->limits.time_ms,
                                  .hash_kib = player->limits.hash_kib};
     memcpy(out.weights, player->weights, sizeof out.weights);
+    memcpy(out.engine, player->engine, sizeof out.engine);
+    memcpy(out.tables, player->tables, sizeof out.tables);
+    memcpy(out.options, player->options, sizeof out.options);
     return out;
 }
 

@@ -17,6 +17,8 @@ struct record {
     char created_at[RECORD_TIME], ended_at[RECORD_TIME];     /* "" while it runs */
     double seconds;                                          /* from creation to its end or now */
     char label_a[STORE_NAME + 24], label_b[STORE_NAME + 24]; /* number and name of the weights */
+    char engine_a[STORE_NAME], engine_b[STORE_NAME];         /* names; "" for the built-in one */
+    char tables_a[STORE_NAME], tables_b[STORE_NAME];         /* names; "" for none */
     struct store_counters counters;
     bool has_verdict;
     struct store_verdict verdict;

@@ -59,6 +59,16 @@ static int check_players(const struct referee *referee, const struct message_gam
         snprintf(reason, reason_size, "played with other weights than the experiment names");
         return -1;
     }
+    if (memcmp(received->engine_a, experiment->a.engine, STORE_HASH) != 0 ||
+        memcmp(received->engine_b, experiment->b.engine, STORE_HASH) != 0) {
+        snprintf(reason, reason_size, "played by other engines than the experiment names");
+        return -1;
+    }
+    if (memcmp(received->tables_a, experiment->a.tables, STORE_HASH) != 0 ||
+        memcmp(received->tables_b, experiment->b.tables, STORE_HASH) != 0) {
+        snprintf(reason, reason_size, "played with other endgame tables than the experiment names");
+        return -1;
+    }
     if (strcmp(received->engine_build, experiment->a.engine_build) != 0) {
         snprintf(reason, reason_size, "played by %s, the experiment needs %s", received->engine_build,
                  experiment->a.engine_build);
@@ -109,6 +119,29 @@ static int check_claim(const struct message_game *received, enum game_result res
     return -1;
 }
 
+/* An ending that no replay can show, and the ending as it is to be stored. Only a program loses so, only when
+ * it is its turn, and by a deadline only where it had one. A game of the built-in engine cannot: it is this
+ * very code. */
+static bool is_claim(const struct referee *referee, const struct message_game *received,
+                     const struct game_ending *ending, struct game_ending *claimed)
+{
+    static const uint8_t none[STORE_HASH];
+    int cause = game_reason_parse(received->reason);
+    enum side loser = ending->position.side;
+    bool is_a = (loser == SIDE_SOUTH) == (received->leg == 0);
+    const struct store_player *player = is_a ? &referee->experiment->a : &referee->experiment->b;
+    bool timed = player->limits.time_ms > 0;
+    if (ending->result != GAME_UNFINISHED || memcmp(player->engine, none, STORE_HASH) == 0)
+        return false;
+    if (cause != GAME_REASON_ILLEGAL_MOVE && cause != GAME_REASON_CRASH &&
+        !(cause == GAME_REASON_DEADLINE && timed))
+        return false;
+    *claimed = *ending;
+    claimed->result = loser == SIDE_SOUTH ? GAME_NORTH_WINS : GAME_SOUTH_WINS;
+    claimed->reason = (enum game_reason)cause;
+    return true;
+}
+
 int referee_judge(struct referee *referee, const struct message_game *received, struct store_game *row,
                   char *reason, size_t reason_size)
 {
@@ -118,8 +151,12 @@ int referee_judge(struct referee *referee, const struct message_game *received, 
     struct replay_game game = {.moves = received->moves, .length = received->plies};
     struct replay_outcome outcome;
     replay_games(referee->replayer, &game, 1, &outcome);
+    struct game_ending claimed_ending;
     const struct game_ending *ending = &outcome.ending;
-    if (check_moves(received, &outcome, reason, reason_size) != 0 ||
+    bool claimed = outcome.error == GAME_OK && is_claim(referee, received, &outcome.ending, &claimed_ending);
+    if (claimed)
+        ending = &claimed_ending;
+    if ((!claimed && check_moves(received, &outcome, reason, reason_size) != 0) ||
         check_claim(received, ending->result, ending->reason, reason, reason_size) != 0)
         return -1;
     *row = (struct store_game){
@@ -134,6 +171,7 @@ int referee_judge(struct referee *referee, const struct message_game *received, 
         .scores_size = referee->experiment->with_scores ? received->scores_size : 0,
         .south = ending->position.stores[SIDE_SOUTH],
         .north = ending->position.stores[SIDE_NORTH],
+        .claimed = claimed,
         .a_half_points = half_points(ending->result, received->leg),
         .nodes = received->nodes,
         .time_ms = received->time_ms,

@@ -1,7 +1,8 @@
 /* Promise 1: every counted game was legal. A referee knows one experiment and turns a received game into the
- * row to store, or refuses it: the opening must be the pair's own, the players' weights and engine build must
- * be the experiment's, every move must be legal, and the result stored is the one that the replay gives. Pure
- * but for its buffers; one thread. */
+ * row to store, or refuses it: the opening must be the pair's own, the players' weights, engines, tables and
+ * build must be the experiment's, every move must be legal, and the result stored is the one that the replay
+ * gives, or, where a program is said to have failed at its turn, the claim, marked as one. Pure but for its
+ * buffers; one thread. */
 #ifndef KROO_COORDINATOR_REFEREE_H
 #define KROO_COORDINATOR_REFEREE_H
 

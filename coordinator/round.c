@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "engine/tables.h"
 #include "engine/weights.h"
 #include "proto/artifact.h"
 
@@ -112,16 +113,16 @@ static int report_complete(struct job_report *report, uint64_t pair, uint64_t se
     return 0;
 }
 
-static int report_disputed(struct job_report *report, uint64_t pair)
+static int report_disputed(struct job_report *report, uint64_t pair, uint64_t session)
 {
     size_t count = report->disputed_count;
     if (full(count)) {
-        uint64_t *larger = realloc(report->disputed, (count ? 2 * count : 16) * sizeof *larger);
+        struct job_pair *larger = realloc(report->disputed, (count ? 2 * count : 16) * sizeof *larger);
         if (!larger)
             return -1;
         report->disputed = larger;
     }
-    report->disputed[report->disputed_count++] = pair;
+    report->disputed[report->disputed_count++] = (struct job_pair){pair, session};
     return 0;
 }
 
@@ -147,13 +148,22 @@ static enum store_error count_game(struct round *round, const struct store_game 
     return STORE_OK;
 }
 
+/* A claimed ending waits until a second worker says the same; under time limits there is no such thing. */
+static bool waits_for_proof(const struct ledger *ledger, const struct store_game *game)
+{
+    return game->claimed && ledger && ledger->experiment.a.limits.time_ms == 0 &&
+           ledger->experiment.b.limits.time_ms == 0;
+}
+
 /* Before anything of the round counts: a pair may complete and be disputed in one transaction. */
 static enum store_error hold_conflicts(struct round *round, const struct store_game *games,
                                        const enum store_outcome *outcome, size_t count)
 {
     for (size_t i = 0; i < count; i++) {
         struct ledger *ledger = ledger_book_find(round->book, games[i].experiment);
-        if (outcome[i] != STORE_GAME_CONFLICT || (ledger && ledger->ended))
+        bool disputed = outcome[i] == STORE_GAME_CONFLICT ||
+                        (outcome[i] == STORE_GAME_INSERTED && waits_for_proof(ledger, &games[i]));
+        if (!disputed || (ledger && ledger->ended))
             continue;
         if (!ledger || ledger_draft(ledger) != 0 || tally_hold(ledger->draft, games[i].pair) == -2)
             return STORE_ERROR_MEMORY;
@@ -161,7 +171,14 @@ static enum store_error hold_conflicts(struct round *round, const struct store_g
     return STORE_OK;
 }
 
-/* Games that met a stored one may settle its pair's dispute, or open it. Legs of a pair lie side by side. */
+static bool opens_or_settles(const struct ledger *ledger, const struct store_game *game,
+                             enum store_outcome outcome)
+{
+    return outcome != STORE_GAME_INSERTED || waits_for_proof(ledger, game);
+}
+
+/* Games that met a stored one may settle its pair's dispute, or open it, and so may a claimed ending. Legs of
+ * a pair lie side by side. */
 static enum store_error settle_disputes(struct round *round, const struct store_game *games,
                                         const enum store_outcome *outcome, size_t count)
 {
@@ -170,15 +187,16 @@ static enum store_error settle_disputes(struct round *round, const struct store_
         struct ledger *ledger = ledger_book_find(round->book, games[i].experiment);
         bool last_leg = i + 1 == count || games[i + 1].pair != games[i].pair ||
                         games[i + 1].experiment != games[i].experiment;
-        bool met = outcome[i] != STORE_GAME_INSERTED ||
-                   (i > 0 && games[i - 1].pair == games[i].pair && outcome[i - 1] != STORE_GAME_INSERTED);
+        bool met = opens_or_settles(ledger, &games[i], outcome[i]) ||
+                   (i > 0 && games[i - 1].pair == games[i].pair &&
+                    opens_or_settles(ledger, &games[i - 1], outcome[i - 1]));
         if (!last_leg || !met || ledger->draft_ended)
             continue;
         struct job_report *report = report_of(round, games[i].experiment);
         bool again = false, blocked = false;
         error = ledger_settle(ledger, round->store, games[i].pair, &again, &blocked);
         report->blocked = report->blocked || blocked;
-        if (error == STORE_OK && again && report_disputed(report, games[i].pair) != 0)
+        if (error == STORE_OK && again && report_disputed(report, games[i].pair, games[i].session) != 0)
             error = STORE_ERROR_MEMORY;
     }
     return error;
@@ -267,6 +285,9 @@ static enum store_error put_row(struct round *round, struct job *job)
         return store_session_insert(round->store, &job->session_row);
     case JOB_SESSION_END:
         return store_session_end(round->store, job->session);
+    case JOB_BLOCK:
+        return store_experiment_set_state(round->store, job->event.experiment, STORE_BLOCKED,
+                                          job->event.text);
     case JOB_EVENT:
         return store_event(round->store, job->event.kind, job->event.experiment, job->event.session,
                            job->event.text);
@@ -368,6 +389,29 @@ static enum store_error check_weights(struct round *round, struct job *job, cons
     return STORE_ERROR_REFUSED;
 }
 
+/* Engines and tables are files that an operator added; tables fit the rules or are refused. */
+static enum store_error check_files(struct round *round, struct job *job, const struct store_player *player)
+{
+    struct store_engine engine;
+    struct store_tables tables;
+    struct rules rules, family;
+    char why[256];
+    enum store_error error = STORE_OK;
+    if (!message_hash_is_none(player->engine))
+        error = store_engine_find(round->store, NULL, player->engine, &engine);
+    if (error != STORE_OK || message_hash_is_none(player->tables))
+        return error;
+    error = store_tables_find(round->store, NULL, player->tables, &tables);
+    if (error != STORE_OK)
+        return error;
+    if (rules_parse(job->create.experiment.rules, &rules, why, sizeof why) == 0 &&
+        rules_parse(tables.rules, &family, why, sizeof why) == 0 && tables_same_family(&rules, &family))
+        return STORE_OK;
+    snprintf(job->text, sizeof job->text, "tables %s are for the rules %s, this experiment plays %s",
+             tables.name, tables.rules, job->create.experiment.rules);
+    return STORE_ERROR_REFUSED;
+}
+
 static enum store_error single_create(struct round *round, struct job *job)
 {
     struct job_create *create = &job->create;
@@ -376,6 +420,10 @@ static enum store_error single_create(struct round *round, struct job *job)
         error = check_weights(round, job, create->experiment.a.weights);
     if (error == STORE_OK)
         error = check_weights(round, job, create->experiment.b.weights);
+    if (error == STORE_OK)
+        error = check_files(round, job, &create->experiment.a);
+    if (error == STORE_OK)
+        error = check_files(round, job, &create->experiment.b);
     if (error == STORE_OK)
         error = store_experiment_create(round->store, &create->experiment, &create->existed);
     if (error != STORE_OK)

@@ -117,12 +117,13 @@ static bool goes_before(const struct entry *one, const struct entry *other)
     return one->experiment < other->experiment;
 }
 
-static const struct entry *entry_best(const struct schedule *schedule, const struct lease_book *book)
+static const struct entry *entry_best(const struct schedule *schedule, const struct lease_book *book,
+                                      uint64_t session)
 {
     const struct entry *best = NULL;
     for (size_t i = 0; i < schedule->count; i++) {
         const struct entry *entry = &schedule->entries[i];
-        if ((!best || goes_before(entry, best)) && lease_experiment_available(book, entry->experiment) > 0)
+        if ((!best || goes_before(entry, best)) && lease_experiment_has_for(book, entry->experiment, session))
             best = entry;
     }
     return best;
@@ -157,7 +158,7 @@ struct schedule_pick schedule_pick(const struct schedule *schedule, const struct
         return nothing(SCHEDULE_TOO_MANY,
                        "this worker holds as many leases as it may: waiting for its results",
                        RETRY_CREDIT_MS);
-    const struct entry *best = entry_best(schedule, book);
+    const struct entry *best = entry_best(schedule, book, session);
     if (!best)
         return nothing(SCHEDULE_ALL_OUT, "every pair is leased out: waiting for results",
                        retry_all_out(book, now_ms));

@@ -393,14 +393,39 @@ static void tick(struct server *server)
     roster_each(server->roster, forget_if_silent, server);
 }
 
+/* A player failed there before its first move, or cannot be used. One machine's word sets nothing aside but
+ * itself: two workers' stops the experiment, or one's five times, with no game between (DESIGN section 7). */
+static void take_setback(struct server *server, const struct session *session, uint64_t id, const char *why)
+{
+    struct server_experiment *experiment = server_find_experiment(server, id);
+    if (!experiment || experiment->ended)
+        return;
+    server_event(server, "lease-given-back", id, session->id, "worker %s: %s", session->name, why);
+    bool others = experiment->setbacks > 0 && strcmp(experiment->setback_worker, session->name) != 0;
+    if (experiment->setbacks++ == 0)
+        snprintf(experiment->setback_worker, sizeof experiment->setback_worker, "%s", session->name);
+    struct job *job = others || experiment->setbacks >= SERVER_SETBACKS_MAX ? job_create(JOB_BLOCK) : NULL;
+    if (!job)
+        return;
+    job->event.experiment = id;
+    snprintf(job->event.text, sizeof job->event.text, "%.400s (said %s)", why,
+             others ? "by two workers" : "five times by one worker");
+    server_event(server, "experiment-blocked", id, session->id, "%s", job->event.text);
+    server_submit(server, job);
+    server_end_experiment(server, experiment);
+}
+
 void server_release(struct server *server, struct session *session, const struct message *message)
 {
     const struct message_release *release = &message->release;
     struct message ack = {.request = message->request, .kind = MESSAGE_RELEASE_ACK};
     for (size_t i = 0; i < release->lease_count; i++) {
         struct lease released;
-        if (lease_release(server->leases, release->leases[i], session->id, &released) == LEASE_OK)
-            end_leases(server, &released, 1, STORE_LEASE_RELEASED);
+        if (lease_release(server->leases, release->leases[i], session->id, &released) != LEASE_OK)
+            continue;
+        end_leases(server, &released, 1, STORE_LEASE_RELEASED);
+        if (release->because[0])
+            take_setback(server, session, released.experiment, release->because);
     }
     server_reply(server, &session->peer, &ack);
     if (release->goodbye) {

@@ -96,6 +96,9 @@ static void copy_spec_player(const struct store_player *from, struct message_pla
     to->depth_limit = from->limits.depth;
     to->time_ms = from->limits.time_ms;
     to->hash_kib = from->limits.hash_kib;
+    memcpy(to->engine, from->engine, MESSAGE_HASH);
+    memcpy(to->tables, from->tables, MESSAGE_HASH);
+    snprintf(to->options, sizeof to->options, "%s", from->options);
 }
 
 static void fill_spec(const struct store_experiment *row, struct message_spec *spec)
@@ -231,6 +234,47 @@ static void answer_promote(struct server *server, struct job *job)
 
 /* --- what enters memory --- */
 
+/* The least recently used goes; a free place counts as never used. */
+static struct server_artifact *oldest_artifact(struct server *server, bool filled)
+{
+    struct server_artifact *oldest = NULL;
+    for (size_t i = 0; i < SERVER_ARTIFACTS_MAX; i++) {
+        struct server_artifact *artifact = &server->artifacts[i];
+        if (filled && !artifact->content)
+            continue;
+        if (!oldest || artifact->used < oldest->used)
+            oldest = artifact;
+    }
+    return oldest;
+}
+
+static void drop_artifact(struct server *server, struct server_artifact *artifact)
+{
+    server->artifact_bytes -= artifact->size;
+    free(artifact->content);
+    *artifact = (struct server_artifact){0};
+}
+
+/* Takes the job's content. */
+static struct server_artifact *keep_artifact(struct server *server, struct job *job)
+{
+    struct server_artifact *place;
+    while (server->artifact_bytes + job->artifact.size > SERVER_ARTIFACTS_BYTES &&
+           (place = oldest_artifact(server, true)) != NULL)
+        drop_artifact(server, place);
+    place = oldest_artifact(server, false);
+    drop_artifact(server, place);
+    *place = (struct server_artifact){
+        .content = job->artifact.content,
+        .size = job->artifact.size,
+        .used = ++server->artifact_clock,
+    };
+    memcpy(place->sha256, job->artifact.sha256, STORE_HASH);
+    server->artifact_bytes += place->size;
+    job->artifact.content = NULL;
+    return place;
+}
+
 static void answer_artifact(struct server *server, struct job *job)
 {
     if (job->error != STORE_OK) {
@@ -241,20 +285,8 @@ static void answer_artifact(struct server *server, struct job *job)
         return;
     }
     struct server_artifact *place = server_find_artifact(server, job->artifact.sha256);
-    if (!place) {
-        place = &server->artifacts[0];
-        for (size_t i = 1; i < SERVER_ARTIFACTS_MAX; i++)
-            if (server->artifacts[i].used < place->used)
-                place = &server->artifacts[i];
-        free(place->content);
-        *place = (struct server_artifact){
-            .content = job->artifact.content,
-            .size = job->artifact.size,
-            .used = ++server->artifact_clock,
-        };
-        memcpy(place->sha256, job->artifact.sha256, STORE_HASH);
-        job->artifact.content = NULL;
-    }
+    if (!place)
+        place = keep_artifact(server, job);
     server_send_chunk(server, &job->peer, job->request, place, job->artifact.offset, job->artifact.length);
 }
 
@@ -288,7 +320,8 @@ static void answer_report(struct server *server, struct job *job)
             ended && ended->leases_end.ids)
             ended->leases_end.ids[ended->leases_end.count++] = finished.id;
     for (size_t i = 0; i < report->disputed_count; i++)
-        lease_reissue(server->leases, report->experiment, report->disputed[i]);
+        lease_reissue(server->leases, report->experiment, report->disputed[i].pair,
+                      report->disputed[i].session);
     experiment->prefix = report->prefix;
     lease_experiment_advance(server->leases, report->experiment, report->prefix);
     if (report->blocked)

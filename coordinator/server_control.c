@@ -43,6 +43,9 @@ static void copy_player(const struct message_player *from, struct store_player *
         .time_ms = from->time_ms,
         .hash_kib = from->hash_kib,
     };
+    memcpy(to->engine, from->engine, STORE_HASH);
+    memcpy(to->tables, from->tables, STORE_HASH);
+    snprintf(to->options, sizeof to->options, "%s", from->options);
 }
 
 static void copy_specification(const struct message_create_experiment *create, const char *by,

@@ -14,10 +14,12 @@
 enum {
     SERVER_TICK_MS = 250,
     SERVER_RETRY_MS = 1000,
-    SERVER_SESSION_SILENT_MS = 600000, /* forgotten after this long without a word */
-    SERVER_ARTIFACTS_MAX = 16,         /* kept in memory */
-    SERVER_UNKNOWN_MAX = 256,          /* experiment numbers known not to exist */
-    SERVER_MESSAGES_A_TURN = 256,      /* between looks at the clock and the writer */
+    SERVER_SESSION_SILENT_MS = 600000,  /* forgotten after this long without a word */
+    SERVER_ARTIFACTS_MAX = 16,          /* kept in memory */
+    SERVER_ARTIFACTS_BYTES = 128 << 20, /* of them together */
+    SERVER_SETBACKS_MAX = 5,            /* by one worker, before an experiment is blocked */
+    SERVER_UNKNOWN_MAX = 256,           /* experiment numbers known not to exist */
+    SERVER_MESSAGES_A_TURN = 256,       /* between looks at the clock and the writer */
 };
 
 /* An experiment in memory. */
@@ -25,8 +27,10 @@ struct server_experiment {
     struct store_experiment row;
     struct referee referee;
     uint64_t prefix;
-    bool ended;    /* no more leases; late results are stored and not counted */
-    bool playable; /* by this engine build */
+    bool ended;                            /* no more leases; late results are stored and not counted */
+    bool playable;                         /* by this engine build */
+    unsigned setbacks;                     /* leases given back for a player's fault since a game came */
+    char setback_worker[MESSAGE_NAME_MAX]; /* who gave the first of them back */
 };
 
 struct server_artifact {
@@ -53,6 +57,7 @@ struct server {
     uint64_t unknown[SERVER_UNKNOWN_MAX]; /* ring */
     size_t unknown_next;
     struct server_artifact artifacts[SERVER_ARTIFACTS_MAX];
+    size_t artifact_bytes; /* of their contents */
     uint64_t artifact_clock;
     uint64_t announcement;
     uint8_t announced[MESSAGE_HASH];

@@ -281,6 +281,7 @@ static void judge(struct server *server, struct session *session, struct job_res
         return;
     }
     row->session = session->id;
+    experiment->setbacks = 0;
     results->count++;
 }
 

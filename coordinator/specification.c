@@ -3,6 +3,7 @@
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
+#include <strings.h>
 
 #include "coordinator/sprt.h"
 #include "engine/play.h"
@@ -26,12 +27,51 @@ static bool same_limits(const struct message_player *a, const struct message_pla
 
 static bool same_players(const struct message_player *a, const struct message_player *b)
 {
-    return same_limits(a, b) && memcmp(a->weights, b->weights, MESSAGE_HASH) == 0;
+    return same_limits(a, b) && memcmp(a->weights, b->weights, MESSAGE_HASH) == 0 &&
+           memcmp(a->engine, b->engine, MESSAGE_HASH) == 0 &&
+           memcmp(a->tables, b->tables, MESSAGE_HASH) == 0 && strcmp(a->options, b->options) == 0;
 }
 
 bool specification_reproducible(const struct message_spec *spec)
 {
     return spec->a.time_ms == 0 && spec->b.time_ms == 0;
+}
+
+/* Names that the worker sets itself; another value would break what the experiment promises. */
+static bool is_reserved(const char *line)
+{
+    static const char *const names[] = {
+        "Rules=", "Hash=", "WeightsFile=", "TablesFile=", "Threads=", "MultiPV="};
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+        if (strncasecmp(line, names[i], strlen(names[i])) == 0)
+            return true;
+    return false;
+}
+
+/* A player that is a program: what can be said without running it. */
+static bool check_program(const struct message_player *player, const char *side, char *reason)
+{
+    char why[160];
+    if (!message_options_check(player->options, why, sizeof why))
+        return refuse(reason, "player %s: %s", side, why);
+    if (message_hash_is_none(player->engine))
+        return player->options[0] == '\0' ||
+               refuse(reason,
+                      "player %s: the built-in engine takes no options; give --engine-%c, or leave them out",
+                      side, side[0] + 'a' - 'A');
+    for (const char *line = player->options; line != NULL && *line != '\0';) {
+        if (is_reserved(line))
+            return refuse(reason,
+                          "player %s: %.*s is set by the worker (--rules, --hash, the weights, --tables; one "
+                          "thread, one line)",
+                          side, (int)strcspn(line, "="), line);
+        line = strchr(line, '\n');
+        line = line != NULL ? line + 1 : NULL;
+    }
+    if (player->hash_kib % 1024 != 0)
+        return refuse(reason, "player %s: an engine's transposition table has whole MiB: give --hash %u",
+                      side, (player->hash_kib / 1024 + 1) * 1024);
+    return true;
 }
 
 static bool check_player(const struct message_player *player, const char *side, char *reason)
@@ -51,7 +91,7 @@ static bool check_player(const struct message_player *player, const char *side, 
     if (player->hash_kib < SPECIFICATION_HASH_MIN_KIB || player->hash_kib > SPECIFICATION_HASH_MAX_KIB)
         return refuse(reason, "player %s: a transposition table of %u KiB is outside %d to %d", side,
                       player->hash_kib, SPECIFICATION_HASH_MIN_KIB, SPECIFICATION_HASH_MAX_KIB);
-    return true;
+    return check_program(player, side, reason);
 }
 
 static bool check_rules(const struct message_spec *spec, char *reason)
@@ -100,8 +140,8 @@ static bool check_duplicates(const struct message_create_experiment *create, cha
         return true;
     if (spec->kind == MESSAGE_MATCH && same_players(&spec->a, &spec->b))
         return refuse(reason, "both sides are the same deterministic player: the two games of each pair "
-                              "would be equal, duplicates that prove nothing; change the weights or the "
-                              "limit of one side");
+                              "would be equal, duplicates that prove nothing; change the weights, the "
+                              "engine, its options or the limit of one side");
     if (spec->opening_plies == 0 && create->pairs > 1)
         return refuse(reason, "without opening plies every pair would be the same two games: duplicates; "
                               "give --opening-plies, or one pair");

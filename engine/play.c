@@ -75,6 +75,7 @@ bool play_is_noise(const struct play_setup *setup, uint64_t pair, unsigned leg, 
 struct play_seats {
     struct search *searches[2];
     unsigned hash_kib[2];
+    const struct play_mover *movers[2]; /* NULL: the search */
 };
 
 struct play_seats *play_seats_create(void)
@@ -89,6 +90,11 @@ void play_seats_destroy(struct play_seats *seats)
     search_destroy(seats->searches[0]);
     search_destroy(seats->searches[1]);
     free(seats);
+}
+
+void play_seats_use(struct play_seats *seats, unsigned seat, const struct play_mover *mover)
+{
+    seats->movers[seat & 1] = mover;
 }
 
 /* The seat's search, emptied, of the size asked for; NULL when memory is short. */
@@ -113,7 +119,10 @@ static struct search *seat_prepare(struct play_seats *seats, int seat, const str
 struct table {
     const struct play_setup *setup;
     const struct play_side *sides[2]; /* South, North */
-    struct search *searches[2];
+    struct search *searches[2];       /* NULL where a mover plays */
+    const struct play_mover *movers[2];
+    bool moved[2];          /* the mover has answered with a move in this game */
+    enum game_reason fault; /* of the side to move, which loses by it */
     struct game *game;
     uint64_t pair;
     unsigned leg;
@@ -143,7 +152,28 @@ static bool table_reserve(struct table *table)
     return true;
 }
 
-/* Chooses the next move and its score. */
+/* The house a mover answers with, or -1 after setting the fault. */
+static int table_ask(struct table *table, unsigned side, int16_t *score)
+{
+    const struct play_mover *mover = table->movers[side];
+    struct play_move move = {.house = -1, .score = PLAY_NO_SCORE};
+    enum play_answer answer = mover->choose(mover->context, table->game, table->stop, &move);
+    int own = move.house - 6 * (int)side;
+    bool legal = own >= 0 && own < 6 && (game_legal(table->game) >> own & 1) != 0;
+    table->out->nodes += move.nodes;
+    table->out->time_ms += move.time_ms;
+    if (answer == PLAY_ANSWER_MOVE && legal) {
+        table->moved[side] = true;
+        *score = move.score;
+        return move.house;
+    }
+    table->fault = answer == PLAY_ANSWER_MOVE       ? GAME_REASON_ILLEGAL_MOVE
+                   : answer == PLAY_ANSWER_DEADLINE ? GAME_REASON_DEADLINE
+                                                    : GAME_REASON_CRASH;
+    return -1;
+}
+
+/* Chooses the next move and its score; -1 where a mover is at fault. */
 static int table_choose(struct table *table, int16_t *score)
 {
     size_t ply = game_plies(table->game);
@@ -153,6 +183,8 @@ static int table_choose(struct table *table, int16_t *score)
         return random_house(table->game, mix_finish(bits));
     }
     unsigned side = game_position(table->game).side;
+    if (table->movers[side])
+        return table_ask(table, side, score);
     struct search_info info;
     int house = search_run(table->searches[side], table->game, table->sides[side]->weights,
                            &table->sides[side]->limits, table->stop, NULL, NULL, &info);
@@ -177,6 +209,8 @@ static enum play_status table_play(struct table *table)
         int house = table_choose(table, &score);
         if (table_stopped(table))
             return PLAY_STOPPED;
+        if (house < 0)
+            return table->moved[game_position(game).side] ? PLAY_DONE : PLAY_FAILED;
         enum game_error error = game_play(game, house);
         if (error != GAME_OK)
             return error == GAME_ERROR_LENGTH ? PLAY_TOO_LONG : PLAY_MEMORY;
@@ -200,25 +234,43 @@ static enum play_status table_record(struct table *table)
     out->plies = game_plies(table->game);
     out->result = game_result(table->game);
     out->reason = game_reason(table->game);
+    if (table->fault != GAME_REASON_NONE) {
+        out->result = position.side == SIDE_SOUTH ? GAME_NORTH_WINS : GAME_SOUTH_WINS;
+        out->reason = table->fault;
+    }
     memcpy(out->stores, position.stores, sizeof out->stores);
     return PLAY_DONE;
+}
+
+/* Seats player a (0) or b (1) on its side. */
+static enum play_status table_seat(struct table *table, struct play_seats *seats, int seat, unsigned side)
+{
+    const struct play_mover *mover = seats->movers[seat];
+    table->movers[side] = mover;
+    if (mover)
+        return mover->begin(mover->context, table->stop) == PLAY_ANSWER_MOVE ? PLAY_DONE
+               : table_stopped(table)                                        ? PLAY_STOPPED
+                                                                             : PLAY_FAILED;
+    table->searches[side] = seat_prepare(seats, seat, table->sides[side]);
+    return table->searches[side] ? PLAY_DONE : PLAY_MEMORY;
 }
 
 static enum play_status table_run(struct table *table, struct play_seats *seats)
 {
     unsigned south = table->leg & 1; /* 0: player a is South */
-    struct search *a = seat_prepare(seats, 0, table->sides[south]);
-    struct search *b = seat_prepare(seats, 1, table->sides[1 - south]);
+    enum play_status status = table_seat(table, seats, 0, south);
+    if (status == PLAY_DONE)
+        status = table_seat(table, seats, 1, 1 - south);
+    if (status != PLAY_DONE)
+        return status;
     table->capacity = 2 * PLAY_OPENING_MAX;
     table->scores = malloc(table->capacity * sizeof *table->scores);
     table->game = game_create(table->setup->rules, NULL);
-    if (!a || !b || !table->scores || !table->game)
+    if (!table->scores || !table->game)
         return PLAY_MEMORY;
-    table->searches[south] = a;
-    table->searches[1 - south] = b;
     if (play_opening_on(table->game, table->setup, table->pair) != 0)
         return PLAY_NO_OPENING;
-    enum play_status status = table_play(table);
+    status = table_play(table);
     return status == PLAY_DONE ? table_record(table) : status;
 }
 

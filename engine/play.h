@@ -1,6 +1,6 @@
 /* The unit of work as a pure function: openings, noise and whole games from (experiment seed, pair, leg)
  * (DESIGN sections 5 and 12). The worker plays with it, the coordinator checks openings with it, the trainer
- * asks it which plies were noise. One thread per struct player_seat. */
+ * asks it which plies were noise. One thread per struct play_seats. */
 #ifndef KROO_ENGINE_PLAY_H
 #define KROO_ENGINE_PLAY_H
 
@@ -39,7 +39,8 @@ enum play_status {
     PLAY_STOPPED = -1,
     PLAY_TOO_LONG = -2,
     PLAY_MEMORY = -3,
-    PLAY_NO_OPENING = -4
+    PLAY_NO_OPENING = -4,
+    PLAY_FAILED = -5, /* a mover failed before its first move: no game */
 };
 
 struct play_record {
@@ -48,18 +49,43 @@ struct play_record {
                         and noise plies; owned */
     size_t plies;
     enum game_result result;
-    enum game_reason reason;
-    uint8_t stores[2]; /* South, North, leftovers taken */
+    enum game_reason reason; /* a mover's fault after its first move: illegal-move, deadline or crash */
+    uint8_t stores[2];       /* South, North, leftovers taken */
     uint64_t nodes;
     int64_t time_ms;
 };
 
 enum { PLAY_NO_SCORE = -32768 };
 
+/* A player that is not the search in this process: its owner speaks to another program. */
+enum play_answer {
+    PLAY_ANSWER_MOVE = 0,
+    PLAY_ANSWER_STOPPED = -1,
+    PLAY_ANSWER_CRASH = -2,    /* it ended, hung or spoke nonsense */
+    PLAY_ANSWER_DEADLINE = -3, /* it overstepped its limit of time */
+};
+struct play_move {
+    int house;     /* 0..11 absolute; anything that is not legal loses the game */
+    int16_t score; /* PLAY_NO_SCORE: not told */
+    uint64_t nodes;
+    int64_t time_ms;
+};
+struct play_mover {
+    void *context;
+    /* At the start of each game. */
+    enum play_answer (*begin)(void *context, atomic_bool *stop);
+    /* The move of an unfinished game. `stop` may be NULL in both. */
+    enum play_answer (*choose)(void *context, const struct game *game, atomic_bool *stop,
+                               struct play_move *out);
+};
+
 /* Two searches kept from game to game so that a play thread allocates once. */
 struct play_seats;
 struct play_seats *play_seats_create(void);
 void play_seats_destroy(struct play_seats *seats);
+/* From now on player a (`seat` 0) or b (1) moves by `mover`, which must outlive its use; NULL: by the search.
+ */
+void play_seats_use(struct play_seats *seats, unsigned seat, const struct play_mover *mover);
 
 /* Plays leg 0 (player a South) or leg 1 (player b South) of a pair. `stop` (may be NULL) abandons the game.
  * `progress` (may be NULL) is set to the ply reached, for a watching thread. On PLAY_DONE the caller owns the

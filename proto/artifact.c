@@ -152,6 +152,39 @@ enum artifact_error artifact_read(const char *directory, const uint8_t sha256[AR
     return error;
 }
 
+int artifact_hash_file(const char *path, uint8_t sha256[ARTIFACT_HASH], uint64_t *size, char *reason,
+                       size_t reason_size)
+{
+    enum { BLOCK = 1 << 18 };
+    crypto_hash_sha256_state hash;
+    struct stat status;
+    *size = 0;
+    int file = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+    uint8_t *block = malloc(BLOCK);
+    bool regular = file >= 0 && fstat(file, &status) == 0 && S_ISREG(status.st_mode);
+    ssize_t got = block != NULL && regular ? 1 : -1;
+    (void)crypto_hash_sha256_init(&hash);
+    while (got > 0) {
+        do
+            got = read(file, block, BLOCK);
+        while (got < 0 && errno == EINTR);
+        if (got > 0) {
+            (void)crypto_hash_sha256_update(&hash, block, (size_t)got);
+            *size += (size_t)got;
+        }
+    }
+    (void)crypto_hash_sha256_final(&hash, sha256);
+    if (got < 0)
+        (void)snprintf(reason, reason_size, "%s: %s", path,
+                       file >= 0 && !regular ? "not a regular file"
+                       : block == NULL       ? "no memory"
+                                             : strerror(errno));
+    if (file >= 0)
+        (void)close(file);
+    free(block);
+    return got < 0 ? -1 : 0;
+}
+
 /* --- writing --- */
 
 static bool write_all(int file, const uint8_t *bytes, size_t size)

@@ -18,6 +18,9 @@ enum artifact_error {
 };
 
 void artifact_hash(const void *bytes, size_t size, uint8_t sha256[ARTIFACT_HASH]);
+/* The hash of a file of any size, for what is too large to be an artifact. 0, or -1 with the reason. */
+int artifact_hash_file(const char *path, uint8_t sha256[ARTIFACT_HASH], uint64_t *size, char *reason,
+                       size_t reason_size);
 void artifact_hex(const uint8_t sha256[ARTIFACT_HASH], char hex[ARTIFACT_HEX]);
 /* 64 hexadecimal letters, either case. Returns 0 or -1. */
 int artifact_parse_hex(const char *hex, uint8_t sha256[ARTIFACT_HASH]);

@@ -1,7 +1,10 @@
 #include "proto/message.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+
+#include "proto/text.h"
 
 const char *message_kind_name(enum message_kind kind)
 {
@@ -75,7 +78,50 @@ void message_done(struct message *message)
 
 size_t message_game_bytes(const struct message_game *game)
 {
-    /* Eight numbers of at most 11 bytes, two hashes, three short texts, and each field's head. */
-    enum { FIXED = 8 * 11 + 2 * (MESSAGE_HASH + 2) + 2 * 17 + MESSAGE_NAME_MAX + 2 + 3 * 5 };
+    /* Eight numbers of at most 11 bytes, six hashes, three short texts, and each field's head. */
+    enum { FIXED = 8 * 11 + 6 * (MESSAGE_HASH + 3) + 2 * 17 + MESSAGE_NAME_MAX + 2 + 3 * 5 };
     return FIXED + game->plies + game->scores_size;
+}
+
+bool message_hash_is_none(const uint8_t hash[MESSAGE_HASH])
+{
+    static const uint8_t none[MESSAGE_HASH];
+    return memcmp(hash, none, MESSAGE_HASH) == 0;
+}
+
+/* One line of `size` bytes; NULL, or what is wrong with it. */
+static const char *option_fault(const char *line, size_t size)
+{
+    const char *equals = memchr(line, '=', size);
+    if (size >= MESSAGE_OPTION_MAX)
+        return "is longer than 255 bytes";
+    if (!text_is_utf8(line, size, false))
+        return "is not one line of printable UTF-8";
+    if (equals == NULL || equals == line)
+        return "is not written Name=Value";
+    if (line[0] == ' ' || equals[-1] == ' ')
+        return "has a blank beside its name";
+    return NULL;
+}
+
+bool message_options_check(const char *options, char *reason, size_t reason_size)
+{
+    size_t count = 0;
+    if (strlen(options) >= MESSAGE_OPTIONS_MAX) {
+        snprintf(reason, reason_size, "the options have more than %d bytes together",
+                 MESSAGE_OPTIONS_MAX - 1);
+        return false;
+    }
+    for (const char *line = options; *options != '\0' && line != NULL;) {
+        const char *end = strchr(line, '\n');
+        size_t size = end != NULL ? (size_t)(end - line) : strlen(line);
+        const char *fault =
+            ++count > MESSAGE_OPTION_COUNT ? "is one too many: 16 are allowed" : option_fault(line, size);
+        if (fault != NULL) {
+            snprintf(reason, reason_size, "option \"%.*s\" %s", (int)(size < 60 ? size : 60), line, fault);
+            return false;
+        }
+        line = end != NULL ? end + 1 : NULL;
+    }
+    return true;
 }

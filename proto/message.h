@@ -23,6 +23,9 @@ enum {
     MESSAGE_LEASES_MAX = 256,
     MESSAGE_SKIP_MAX = 4096,
     MESSAGE_HASH = 32,
+    MESSAGE_OPTIONS_MAX = 1024, /* all options of a player, with a NUL */
+    MESSAGE_OPTION_MAX = 256,   /* one of them, with its NUL */
+    MESSAGE_OPTION_COUNT = 16,
 };
 
 enum message_kind {
@@ -78,6 +81,9 @@ struct message_player {
     uint32_t depth_limit;
     uint32_t time_ms;
     uint32_t hash_kib;
+    uint8_t engine[MESSAGE_HASH];      /* a program run as a process; zeros: the built-in engine */
+    uint8_t tables[MESSAGE_HASH];      /* endgame tables; zeros: none */
+    char options[MESSAGE_OPTIONS_MAX]; /* `Name=Value`, one a line, no line feed behind the last */
 };
 
 struct message_spec {
@@ -147,6 +153,8 @@ struct message_game {
     uint64_t nodes;
     uint32_t time_ms;
     uint8_t weights_a[MESSAGE_HASH], weights_b[MESSAGE_HASH];
+    uint8_t engine_a[MESSAGE_HASH], engine_b[MESSAGE_HASH]; /* zeros: built-in */
+    uint8_t tables_a[MESSAGE_HASH], tables_b[MESSAGE_HASH]; /* zeros: none */
     char engine_build[MESSAGE_NAME_MAX];
 };
 
@@ -191,6 +199,7 @@ struct message_release {
     uint64_t *leases;
     size_t lease_count;
     bool goodbye;
+    char because[MESSAGE_TEXT_MAX]; /* "": nothing is wrong with them */
 };
 
 struct message_artifact_request {
@@ -282,6 +291,12 @@ void message_done(struct message *message);
 
 /* An upper bound of the bytes one game takes in RESULTS, for cutting batches. */
 size_t message_game_bytes(const struct message_game *game);
+
+/* True when `options` (lines of a player's) are as the wire takes them: at most MESSAGE_OPTION_COUNT lines
+ * `Name=Value` of printable UTF-8, the name without blanks at its ends. Otherwise the reason. */
+bool message_options_check(const char *options, char *reason, size_t reason_size);
+/* True when all bytes are zero: no engine, no tables. */
+bool message_hash_is_none(const uint8_t hash[MESSAGE_HASH]);
 
 const char *message_kind_name(enum message_kind kind);
 

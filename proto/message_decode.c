@@ -33,12 +33,47 @@ static const uint64_t PAIR_MAX = UINT64_C(1) << 62;
     take_need(take, #field, from->has_##field, from->field, (low), (high), &to->field)
 #define NEED32(field, low, high)                                                                             \
     take_need32(take, #field, from->has_##field, from->field, (low), (high), &to->field)
-#define MAY(field, high)   take_may(take, #field, from->has_##field, from->field, (high), &to->field)
-#define MAY32(field, high) take_may32(take, #field, from->has_##field, from->field, (high), &to->field)
-#define KNOWN(what)        take_known(take, what, &from->base)
-#define ASCII(field, low)  take_ascii(take, #field, from->field, (low), to->field, sizeof to->field)
-#define UTF8(field)        take_utf8(take, #field, from->field, to->field, sizeof to->field)
-#define HASH(field, wire)  take_hash(take, #wire, from->has_##wire, from->wire, to->field)
+#define MAY(field, high)      take_may(take, #field, from->has_##field, from->field, (high), &to->field)
+#define MAY32(field, high)    take_may32(take, #field, from->has_##field, from->field, (high), &to->field)
+#define KNOWN(what)           take_known(take, what, &from->base)
+#define ASCII(field, low)     take_ascii(take, #field, from->field, (low), to->field, sizeof to->field)
+#define UTF8(field)           take_utf8(take, #field, from->field, to->field, sizeof to->field)
+#define MAY_HASH(field, wire) take_may_hash(take, #wire, from->has_##wire, from->wire, to->field)
+#define HASH(field, wire)     take_hash(take, #wire, from->has_##wire, from->wire, to->field)
+
+/* A hash that may be absent: zeros then. A present one names something. */
+static bool take_may_hash(struct take *take, const char *what, int has, ProtobufCBinaryData data,
+                          uint8_t out[MESSAGE_HASH])
+{
+    if (!has)
+        return true;
+    if (!take_hash(take, what, has, data, out))
+        return false;
+    return !message_hash_is_none(out) || take_refuse(take, "%s is all zeros", what);
+}
+
+/* Joins the options to lines. */
+static bool take_options(struct take *take, const Kroo__Wire__Player *from, struct message_player *to)
+{
+    char one[MESSAGE_OPTION_MAX], reason[160];
+    size_t at = 0;
+    if (!take_count(take, "options", from->n_options, 0, MESSAGE_OPTION_COUNT))
+        return false;
+    for (size_t i = 0; i < from->n_options; i++) {
+        if (!take_utf8(take, "option", from->options[i], one, sizeof one))
+            return false;
+        size_t size = strlen(one);
+        if (at + size + 2 > sizeof to->options)
+            return take_refuse(take, "the options have more than %d bytes together", MESSAGE_OPTIONS_MAX - 1);
+        if (!message_options_check(one, reason, sizeof reason) || size == 0)
+            return take_refuse(take, "option %zu: %s", i + 1, size == 0 ? "is empty" : reason);
+        if (at > 0)
+            to->options[at++] = '\n';
+        memcpy(to->options + at, one, size + 1);
+        at += size;
+    }
+    return true;
+}
 
 static bool take_player(struct take *take, const char *side, const Kroo__Wire__Player *from,
                         struct message_player *to)
@@ -47,7 +82,8 @@ static bool take_player(struct take *take, const char *side, const Kroo__Wire__P
         return take_refuse(take, "player %s is missing", side);
     if (!KNOWN("player") || !HASH(weights, weights_sha256) || !MAY(node_limit, BIG) ||
         !MAY32(depth_limit, DEPTH_MAX) || !MAY32(time_ms, TAKE_MILLISECONDS_MAX) ||
-        !MAY32(hash_kib, HASH_KIB_MAX))
+        !MAY32(hash_kib, HASH_KIB_MAX) || !MAY_HASH(engine, engine_sha256) ||
+        !MAY_HASH(tables, tables_sha256) || !take_options(take, from, to))
         return false;
     if (to->node_limit == 0 && to->depth_limit == 0 && to->time_ms == 0)
         return take_refuse(take, "player %s has no limit of nodes, depth or time", side);
@@ -180,7 +216,9 @@ static bool take_game(struct take *take, const Kroo__Wire__GameResult *from, str
     return KNOWN("game") && NEED(experiment, 1, BIG) && NEED(pair, 0, PAIR_MAX) && NEED32(leg, 0, 1) &&
            NEED(lease, 1, BIG) && NEED32(attempt, 1, INTEGER) && take_moves(take, from, to) &&
            ASCII(result, 1) && ASCII(reason, 1) && MAY(nodes, BIG) && MAY32(time_ms, INTEGER) &&
-           HASH(weights_a, weights_a) && HASH(weights_b, weights_b) && ASCII(engine_build, 1);
+           HASH(weights_a, weights_a) && HASH(weights_b, weights_b) && ASCII(engine_build, 1) &&
+           MAY_HASH(engine_a, engine_a) && MAY_HASH(engine_b, engine_b) && MAY_HASH(tables_a, tables_a) &&
+           MAY_HASH(tables_b, tables_b);
 }
 
 static bool take_results(struct take *take, const Kroo__Wire__Results *from, struct message_results *to)
@@ -263,8 +301,9 @@ static bool take_progress_ack(struct take *take, const Kroo__Wire__ProgressAck *
 static bool take_release(struct take *take, const Kroo__Wire__Release *from, struct message_release *to)
 {
     to->goodbye = from->has_goodbye && from->goodbye;
-    return KNOWN("RELEASE") && take_list(take, "leases", from->leases, from->n_leases, MESSAGE_LEASES_MAX,
-                                         &to->leases, &to->lease_count);
+    return KNOWN("RELEASE") && UTF8(because) &&
+           take_list(take, "leases", from->leases, from->n_leases, MESSAGE_LEASES_MAX, &to->leases,
+                     &to->lease_count);
 }
 
 static bool take_artifact_request(struct take *take, const Kroo__Wire__ArtifactRequest *from,

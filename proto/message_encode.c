@@ -1,5 +1,6 @@
 #include "proto/message.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -16,6 +17,8 @@ struct packing {
     Kroo__Wire__Envelope envelope;
     Kroo__Wire__ExperimentSpec spec;
     Kroo__Wire__Player a, b;
+    char lines[2][MESSAGE_OPTIONS_MAX]; /* the players' options, each line ended */
+    char *options[2][MESSAGE_OPTION_COUNT];
     Kroo__Wire__Sprt sprt;
     void *items;     /* array of protobuf sub-messages */
     void **pointers; /* what protobuf-c wants: an array of pointers to them */
@@ -57,7 +60,21 @@ static bool packing_items(struct packing *packing, size_t count, size_t size)
     return true;
 }
 
-static void fill_player(const struct message_player *from, Kroo__Wire__Player *to)
+/* Cuts the lines apart; beyond the bound they are left out, and the receiver refuses what it then misses. */
+static size_t cut_options(const char *from, char lines[MESSAGE_OPTIONS_MAX],
+                          char *options[MESSAGE_OPTION_COUNT])
+{
+    size_t count = 0;
+    char *rest = NULL;
+    snprintf(lines, MESSAGE_OPTIONS_MAX, "%s", from);
+    for (char *at = strtok_r(lines, "\n", &rest); at != NULL && count < MESSAGE_OPTION_COUNT;
+         at = strtok_r(NULL, "\n", &rest))
+        options[count++] = at;
+    return count;
+}
+
+static void fill_player(const struct message_player *from, Kroo__Wire__Player *to,
+                        char lines[MESSAGE_OPTIONS_MAX], char *options[MESSAGE_OPTION_COUNT])
 {
     kroo__wire__player__init(to);
     to->has_weights_sha256 = 1;
@@ -66,6 +83,12 @@ static void fill_player(const struct message_player *from, Kroo__Wire__Player *t
     SET(to, depth_limit, from);
     SET(to, time_ms, from);
     SET(to, hash_kib, from);
+    to->has_engine_sha256 = !message_hash_is_none(from->engine);
+    to->engine_sha256 = hash(from->engine);
+    to->has_tables_sha256 = !message_hash_is_none(from->tables);
+    to->tables_sha256 = hash(from->tables);
+    to->n_options = cut_options(from->options, lines, options);
+    to->options = options;
 }
 
 static Kroo__Wire__ExperimentSpec *fill_spec(const struct message_spec *from, struct packing *packing)
@@ -81,8 +104,8 @@ static Kroo__Wire__ExperimentSpec *fill_spec(const struct message_spec *from, st
     SET(to, noise_ppm, from);
     SET(to, with_scores, from);
     to->engine_build = text(from->engine_build);
-    fill_player(&from->a, &packing->a);
-    fill_player(&from->b, &packing->b);
+    fill_player(&from->a, &packing->a, packing->lines[0], packing->options[0]);
+    fill_player(&from->b, &packing->b, packing->lines[1], packing->options[1]);
     to->a = &packing->a;
     to->b = &packing->b;
     return to;
@@ -108,6 +131,14 @@ static void fill_game(const struct message_game *from, Kroo__Wire__GameResult *t
     to->weights_a = hash(from->weights_a);
     to->weights_b = hash(from->weights_b);
     to->engine_build = text(from->engine_build);
+    to->has_engine_a = !message_hash_is_none(from->engine_a);
+    to->engine_a = hash(from->engine_a);
+    to->has_engine_b = !message_hash_is_none(from->engine_b);
+    to->engine_b = hash(from->engine_b);
+    to->has_tables_a = !message_hash_is_none(from->tables_a);
+    to->tables_a = hash(from->tables_a);
+    to->has_tables_b = !message_hash_is_none(from->tables_b);
+    to->tables_b = hash(from->tables_b);
 }
 
 static void fill_hello(const struct message_hello *from, Kroo__Wire__Hello *to)
@@ -314,6 +345,8 @@ static int pack_worker_side(const struct message *message, struct packing *packi
         release.n_leases = message->release.lease_count;
         release.leases = message->release.leases;
         SET(&release, goodbye, &message->release);
+        if (message->release.because[0] != '\0')
+            release.because = sentence(message->release.because, packing);
         return pack(&envelope->base, MESSAGE_BYTES_MAX, bytes, size);
     }
     case MESSAGE_ARTIFACT_REQUEST: {

@@ -33,6 +33,7 @@ int settings_number(const struct settings *settings, const char *name, int64_t l
  *   key               secret key file; server_key   the coordinator's public key (file or text)
  *   dir               folder of the private cluster
  *   state             worker: spool and artifacts folder
+ *   tables            worker: endgame tables on this machine, comma separated; move_ms: when a program hangs
  *   term_ms, progress_ms, drain_ms, slots, name, log_level, window
  */
 

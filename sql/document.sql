@@ -1,7 +1,7 @@
 -- Prints the second half of sql/README.md, every table and view with its columns, from the comments in the database.
 with named (relname, place) as (
     select * from unnest(array['experiment', 'experiment_counter', 'game', 'verdict', 'dispute', 'dispute_run', 'lease',
-        'session', 'event', 'player', 'engine_build', 'artifact', 'weights', 'training_run', 'promotion', 'rule_set',
+        'session', 'event', 'player', 'engine_build', 'engine', 'endgame_table', 'artifact', 'weights', 'training_run', 'promotion', 'rule_set',
         'peer', 'migration', 'experiment_progress', 'experiment_verdict', 'experiment_counted', 'game_counted',
         'first_move_score', 'endings_by_reason', 'game_length', 'champion', 'weights_lineage', 'worker_session',
         'counter_difference', 'dispute_leg']) with ordinality

@@ -24,6 +24,8 @@ enum store_error {
 };
 
 enum { STORE_HASH = 32, STORE_NAME = 64, STORE_TEXT = 512, STORE_RULES = 160, STORE_KEY = 41 };
+/* All options of a player, one `Name=Value` a line; an engine's own list of options. */
+enum { STORE_OPTIONS = 1024, STORE_LIST = 16384 };
 
 /* The training line meant where none is named. */
 #define STORE_LINE "main"
@@ -62,6 +64,9 @@ struct store_player {
     uint8_t weights[STORE_HASH];
     char engine_build[STORE_NAME];
     struct store_limits limits;
+    uint8_t engine[STORE_HASH];  /* zeros: the built-in one */
+    uint8_t tables[STORE_HASH];  /* zeros: none */
+    char options[STORE_OPTIONS]; /* lines of `Name=Value`; "" = none */
 };
 
 struct store_sprt {
@@ -232,6 +237,37 @@ enum store_error store_promote(struct store *store, const char *line, const uint
                                uint64_t experiment, const char *by, const char *reason, uint64_t *epoch);
 enum store_error store_champion(struct store *store, const char *line, uint8_t sha256[STORE_HASH],
                                 uint64_t *epoch);
+
+struct store_engine {
+    char name[STORE_NAME];
+    uint8_t sha256[STORE_HASH];
+    char program[256];        /* what it calls itself */
+    char options[STORE_LIST]; /* as it lists them, one a line */
+    char note[STORE_TEXT];
+};
+/* Stores a program under a name; the same again changes nothing (*existed). REFUSED: the name has another
+ * file, or the file another name. */
+enum store_error store_engine_put(struct store *store, const struct store_engine *engine, const void *content,
+                                  size_t size, const char *by, bool *existed);
+/* By name or by hash, the other NULL; REFUSED when there is none. */
+enum store_error store_engine_find(struct store *store, const char *name, const uint8_t *sha256,
+                                   struct store_engine *out);
+
+struct store_tables {
+    char name[STORE_NAME];
+    uint8_t sha256[STORE_HASH];
+    char rules[STORE_RULES];
+    char convention[32];
+    unsigned seeds;
+    uint64_t size;
+    char note[STORE_TEXT];
+    bool travels; /* workers fetch it; otherwise each is given the file */
+};
+/* The same for endgame tables; `content` NULL: too large to travel. */
+enum store_error store_tables_put(struct store *store, const struct store_tables *tables, const void *content,
+                                  const char *by, bool *existed);
+enum store_error store_tables_find(struct store *store, const char *name, const uint8_t *sha256,
+                                   struct store_tables *out);
 
 struct store_peer {
     char public_key[STORE_KEY];

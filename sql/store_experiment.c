@@ -34,6 +34,30 @@ static enum store_error take_number(struct store *store, PGresult *result, uint6
 
 /* --- creating --- */
 
+/* From $3 on. What is not there is left out, so that a player of the built-in engine is written as ever. */
+#define PLAYER_OPTIONS                                                                                       \
+    "jsonb_strip_nulls(jsonb_build_object('nodes', $3::bigint, 'depth', $4::bigint, 'time_ms', $5::bigint, " \
+    "'hash_kib', $6::bigint, 'engine', encode($7::bytea, 'hex'), 'tables', encode($8::bytea, 'hex'), "       \
+    "'set', to_jsonb(string_to_array($9::text, E'\\n'))))"
+
+static bool is_none(const uint8_t hash[STORE_HASH])
+{
+    static const uint8_t none[STORE_HASH];
+    return memcmp(hash, none, STORE_HASH) == 0;
+}
+
+static void add_options(struct store_parameters *parameters, const struct store_player *player)
+{
+    store_add_u64(parameters, player->limits.nodes);
+    store_add_u64(parameters, player->limits.depth);
+    store_add_u64(parameters, player->limits.time_ms);
+    store_add_u64(parameters, player->limits.hash_kib);
+    bool built_in = is_none(player->engine), bare = is_none(player->tables);
+    store_add_bytes(parameters, built_in ? NULL : player->engine, built_in ? 0 : STORE_HASH);
+    store_add_bytes(parameters, bare ? NULL : player->tables, bare ? 0 : STORE_HASH);
+    store_add_name(parameters, player->options);
+}
+
 /* The player's number, known or new. */
 static enum store_error put_player(struct store *store, const struct store_player *player, uint64_t *id)
 {
@@ -44,22 +68,19 @@ static enum store_error put_player(struct store *store, const struct store_playe
                   false, NULL);
     if (error != STORE_OK)
         return error;
-    char options[160];
-    snprintf(options, sizeof options,
-             "{\"nodes\":%" PRIu64 ",\"depth\":%" PRIu32 ",\"time_ms\":%" PRIu32 ",\"hash_kib\":%" PRIu32 "}",
-             player->limits.nodes, player->limits.depth, player->limits.time_ms, player->limits.hash_kib);
     store_add_bytes(&parameters, player->weights, STORE_HASH);
-    store_add_text(&parameters, options);
+    add_options(&parameters, player);
     error = store_run(store,
-                      "insert into player (engine_build, weights_sha256, options) values ($1, $2, $3) "
-                      "on conflict do nothing",
+                      "insert into player (engine_build, weights_sha256, options) "
+                      "values ($1, $2, " PLAYER_OPTIONS ") on conflict do nothing",
                       &parameters, false, NULL);
     if (error != STORE_OK)
         return error;
     PGresult *result;
-    error = store_run(
-        store, "select id from player where engine_build = $1 and weights_sha256 = $2 and options = $3",
-        &parameters, false, &result);
+    error = store_run(store,
+                      "select id from player where engine_build = $1 and weights_sha256 = $2 "
+                      "and options = " PLAYER_OPTIONS,
+                      &parameters, false, &result);
     return error == STORE_OK ? take_number(store, result, id) : error;
 }
 
@@ -150,19 +171,24 @@ enum store_error store_experiment_create(struct store *store, struct store_exper
 
 /* --- reading --- */
 
+/* PLAYER_COLUMN_COUNT of them. */
+#define PLAYER_COLUMNS(p)                                                                                    \
+    p ".weights_sha256, " p ".engine_build, coalesce(" p ".options->>'nodes', '0'), coalesce(" p             \
+      ".options->>'depth', '0'), coalesce(" p ".options->>'time_ms', '0'), coalesce(" p                      \
+      ".options->>'hash_kib', '0'), coalesce(" p ".engine_sha256, zero), coalesce(" p                        \
+      ".tables_sha256, zero), coalesce((select string_agg(o, E'\\n' order by n) from "                       \
+      "jsonb_array_elements_text(" p ".options->'set') with ordinality t (o, n)), '')"
+enum { PLAYER_COLUMN_COUNT = 9 };
+
 #define EXPERIMENT_SELECT                                                                                    \
     "select e.id, e.kind, e.state, e.rules, e.seed, e.opening_plies, e.noise_ppm, e.planned_pairs, "         \
     "e.with_scores, e.priority, coalesce(e.idempotency_key, ''), e.note, e.created_by, e.sprt_model is not " \
     "null, "                                                                                                 \
     "coalesce(e.sprt_model, ''), coalesce(e.elo0, 0), coalesce(e.elo1, 0), coalesce(e.alpha, 0), "           \
-    "coalesce(e.beta, 0), coalesce(e.batch, 0), "                                                            \
-    "a.weights_sha256, a.engine_build, coalesce(a.options->>'nodes', '0'), coalesce(a.options->>'depth', "   \
-    "'0'), "                                                                                                 \
-    "coalesce(a.options->>'time_ms', '0'), coalesce(a.options->>'hash_kib', '0'), "                          \
-    "b.weights_sha256, b.engine_build, coalesce(b.options->>'nodes', '0'), coalesce(b.options->>'depth', "   \
-    "'0'), "                                                                                                 \
-    "coalesce(b.options->>'time_ms', '0'), coalesce(b.options->>'hash_kib', '0') "                           \
-    "from experiment e join player a on a.id = e.player_a join player b on b.id = e.player_b "
+    "coalesce(e.beta, 0), coalesce(e.batch, 0), " PLAYER_COLUMNS("a") ", " PLAYER_COLUMNS(                   \
+        "b") " "                                                                                             \
+             "from experiment e join player a on a.id = e.player_a join player b on b.id = e.player_b "      \
+             "cross join (select decode(repeat('00', 32), 'hex') as zero) z "
 
 static uint32_t cell_u32(const PGresult *result, int row, int column, bool *bad)
 {
@@ -180,6 +206,9 @@ static void read_player(const PGresult *result, int row, int column, struct stor
     out->limits.depth = cell_u32(result, row, column + 3, bad);
     out->limits.time_ms = cell_u32(result, row, column + 4, bad);
     out->limits.hash_kib = cell_u32(result, row, column + 5, bad);
+    store_cell_hash(result, row, column + 6, out->engine, bad);
+    store_cell_hash(result, row, column + 7, out->tables, bad);
+    store_cell_text(result, row, column + 8, out->options, sizeof out->options, bad);
 }
 
 /* False when the row is not what the schema promises. */
@@ -208,7 +237,7 @@ static bool read_experiment(const PGresult *result, int row, struct store_experi
     out->sprt.beta = store_cell_double(result, row, 18, &bad);
     out->sprt.batch = cell_u32(result, row, 19, &bad);
     read_player(result, row, 20, &out->a, &bad);
-    read_player(result, row, 26, &out->b, &bad);
+    read_player(result, row, 20 + PLAYER_COLUMN_COUNT, &out->b, &bad);
     return !bad;
 }
 

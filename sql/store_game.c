@@ -250,6 +250,45 @@ static enum store_error put_sorted(struct store *store, const struct store_game 
     return error != STORE_OK ? error : released;
 }
 
+/* A claimed ending opens a dispute with itself as its first run, unless time limits make every run another
+ * one. */
+static const char claim_sql[] =
+    "insert into dispute (experiment_id, pair_no, was_counted, reason) "
+    "select g.experiment_id, g.pair_no, false, format('leg %s is claimed to have ended by %s', g.leg, "
+    "g.reason) "
+    "from game g where (g.experiment_id, g.pair_no, g.leg) = ($1, $2, $3) and g.claimed "
+    "and not exists (select from experiment e join player p on p.id in (e.player_a, e.player_b) "
+    "where e.id = g.experiment_id and (p.options ->> 'time_ms')::bigint > 0) "
+    "on conflict (experiment_id, pair_no) do nothing";
+
+static const char claim_run_sql[] =
+    "insert into dispute_run (dispute_id, leg, session_id, attempt, content_sha256, lease_id, moves, scores, "
+    "result, reason, south, north, a_half_points, claimed, nodes, time_ms) "
+    "select d.id, g.leg, g.session_id, g.attempt, game_content_sha256(g.moves, g.scores, g.result, g.reason, "
+    "g.south, g.north, g.claimed), g.lease_id, g.moves, g.scores, g.result, g.reason, g.south, g.north, "
+    "g.a_half_points, g.claimed, g.nodes, g.time_ms "
+    "from game g join dispute d on d.experiment_id = g.experiment_id and d.pair_no = g.pair_no "
+    "and d.state = 'open' where (g.experiment_id, g.pair_no, g.leg) = ($1, $2, $3) and g.claimed "
+    "on conflict do nothing";
+
+static enum store_error open_claims(struct store *store, const struct store_game *games, size_t count,
+                                    const enum store_outcome *outcome)
+{
+    enum store_error error = STORE_OK;
+    for (size_t i = 0; i < count && error == STORE_OK; i++) {
+        if (!games[i].claimed || outcome[i] != STORE_GAME_INSERTED)
+            continue;
+        struct store_parameters parameters = {0};
+        store_add_u64(&parameters, games[i].experiment);
+        store_add_u64(&parameters, games[i].pair);
+        store_add_u64(&parameters, games[i].leg);
+        error = store_run(store, claim_sql, &parameters, false, NULL);
+        if (error == STORE_OK)
+            error = store_run(store, claim_run_sql, &parameters, false, NULL);
+    }
+    return error;
+}
+
 enum store_error store_games_put(struct store *store, const struct store_game *games, size_t count,
                                  enum store_outcome *outcome)
 {
@@ -261,7 +300,7 @@ enum store_error store_games_put(struct store *store, const struct store_game *g
         return store_fail(store, STORE_ERROR_MEMORY, "no memory to sort %zu games", count);
     enum store_error error = put_sorted(store, games, order, count, outcome);
     free(order);
-    return error;
+    return error == STORE_OK ? open_claims(store, games, count, outcome) : error;
 }
 
 /* --- reading back --- */

@@ -202,8 +202,11 @@ static void say_release(struct worker *worker, bool goodbye, int64_t now)
     struct message message = {.kind = MESSAGE_RELEASE};
     message.release = (struct message_release){
         .leases = worker->releases, .lease_count = worker->release_count, .goodbye = goodbye};
-    if (ask(worker, ASK_RELEASE, &message, now))
-        worker->release_count = 0; /* told once; if it is lost, they lapse */
+    memcpy(message.release.because, worker->release_because, sizeof message.release.because);
+    if (!ask(worker, ASK_RELEASE, &message, now))
+        return;
+    worker->release_because[0] = '\0';
+    worker->release_count = 0; /* told once; if it is lost, they lapse */
 }
 
 static void say_lease_request(struct worker *worker, int64_t now)

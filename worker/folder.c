@@ -117,9 +117,10 @@ enum folder_error folder_open(struct folder *folder, const char *path, char *rea
     enum folder_error error = take_lock(folder, path, reason, reason_size);
     if (error != FOLDER_OK)
         return error;
-    char *const parts[] = {folder->spool, folder->artifacts, folder->refused};
-    const char *const names[] = {"spool", "artifacts", "refused"};
-    for (size_t i = 0; i < 3; i++) {
+    char *const parts[] = {folder->spool, folder->artifacts, folder->engines, folder->tables,
+                           folder->refused};
+    const char *const names[] = {"spool", "artifacts", "engines", "tables", "refused"};
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
         snprintf(parts[i], FOLDER_PATH_MAX, "%s/%s", path, names[i]);
         if (make_directories(parts[i]) != 0) {
             error = fail(FOLDER_ERROR_FILE, reason, reason_size, "make", parts[i]);

@@ -12,6 +12,7 @@
 #include "worker/backoff.h"
 #include "worker/cache.h"
 #include "worker/fetch.h"
+#include "worker/files.h"
 #include "worker/folder.h"
 #include "worker/lease.h"
 #include "worker/players.h"
@@ -29,7 +30,7 @@ enum {
     INSIDE_SYNC_MS = 1000,     /* a finished pair is durable after this at the latest */
     INSIDE_RETRY_MS = 1000,    /* where the peer did not say */
     INSIDE_SETBACK_MS = 30000, /* no asking for work after a lease that could not be played */
-    INSIDE_FETCHES_MAX = 8,    /* of one lease's weights */
+    INSIDE_FETCHES_MAX = 16,   /* of one lease's weights, engines and tables */
 };
 
 /* The requests that may be out at a time: one of each. */
@@ -49,6 +50,7 @@ struct worker {
     struct folder folder;
     struct spool *spool;
     struct cache *cache;
+    struct files *files;
     struct fetch fetch;
     struct queue *tasks, *outcomes;
     struct players *players;
@@ -86,7 +88,8 @@ struct worker {
     size_t lease_count;
     uint64_t releases[MESSAGE_LEASES_MAX];
     size_t release_count;
-    double games_per_second; /* 0 = not known */
+    char release_because[MESSAGE_TEXT_MAX]; /* why one of them cannot be played here; "": nothing is wrong */
+    double games_per_second;                /* 0 = not known */
     uint64_t games_total, games_window;
     int64_t window_ms;    /* play time since games_window was 0 */
     int64_t collected_ms; /* the last look at finished games */

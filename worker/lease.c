@@ -108,6 +108,35 @@ void lease_destroy(struct lease *lease)
     free(lease);
 }
 
+const struct message_player *lease_player(const struct lease *lease, int side)
+{
+    return side == 0 ? &lease->spec.a : &lease->spec.b;
+}
+
+bool lease_has_engine(const struct lease *lease, int side)
+{
+    return !message_hash_is_none(lease_player(lease, side)->engine);
+}
+
+bool lease_has_tables(const struct lease *lease, int side)
+{
+    return !message_hash_is_none(lease_player(lease, side)->tables);
+}
+
+void lease_seat_program(struct lease *lease, int side)
+{
+    const struct message_player *player = lease_player(lease, side);
+    struct lease_program *program = &lease->programs[side];
+    const struct held_file *tables = lease->tables[side];
+    program->setup = (struct dialect_setup){.rules = lease->rules.name,
+                                            .hash_kib = lease->sides[side].hash_kib,
+                                            .weights = program->weights,
+                                            .tables = tables != NULL ? tables->path : NULL,
+                                            .options = player->options};
+    program->limits = (struct dialect_limits){
+        .nodes = player->node_limit, .depth = player->depth_limit, .time_ms = player->time_ms};
+}
+
 bool lease_finish(struct lease *lease, uint32_t index, unsigned leg, struct message_game *game)
 {
     struct lease_pair *pair = &lease->pairs[index];

@@ -10,7 +10,9 @@
 #include <stdint.h>
 
 #include "engine/play.h"
+#include "proto/dialect.h"
 #include "proto/message.h"
+#include "worker/files.h"
 
 enum {
     LEASE_PAIRS_MAX = 65536,         /* a larger grant is given back */
@@ -18,7 +20,7 @@ enum {
 };
 
 enum lease_state {
-    LEASE_WAITING, /* for its weights */
+    LEASE_WAITING, /* for its weights, engines or tables */
     LEASE_PLAYING, /* its games are queued or played */
     LEASE_OVER,    /* finished, dropped or abandoned; goes when `open` is 0 */
 };
@@ -26,6 +28,14 @@ enum lease_state {
 struct lease_pair {
     struct message_game *legs[2]; /* finished, owned; NULL before */
     bool skipped;                 /* committed already, or taken back: never played here */
+};
+
+/* A side that another program plays. */
+struct lease_program {
+    const struct held_file *engine; /* NULL: the built-in engine plays */
+    char weights[FOLDER_PATH_MAX];  /* their file */
+    struct dialect_setup setup;     /* borrows from the lease and from what it holds */
+    struct dialect_limits limits;
 };
 
 struct lease {
@@ -38,12 +48,14 @@ struct lease {
     struct rules rules;
     struct play_setup setup; /* its rules point at the field above */
     struct play_side sides[2];
+    struct lease_program programs[2];
+    const struct held_file *tables[2]; /* NULL: none, or not here yet */
     struct lease_pair *pairs;
     uint32_t left; /* pairs to finish */
     uint32_t done; /* pairs finished here */
     uint32_t open; /* games queued, played or on their way back */
     uint64_t plies_told;
-    unsigned fetches;           /* times its weights were asked for */
+    unsigned fetches;           /* times something of it was asked for */
     atomic_bool stop;           /* its games are abandoned */
     atomic_uint_fast64_t plies; /* of finished games */
 };
@@ -53,6 +65,12 @@ struct lease {
 struct lease *lease_create(const struct message_lease_grant *grant, const char *engine_build, char *reason,
                            size_t reason_size);
 void lease_destroy(struct lease *lease);
+/* Whether side 0 or 1 is played by a program of its own, and whether with tables. */
+bool lease_has_engine(const struct lease *lease, int side);
+bool lease_has_tables(const struct lease *lease, int side);
+const struct message_player *lease_player(const struct lease *lease, int side);
+/* All that a program needs is held: fills its setup. */
+void lease_seat_program(struct lease *lease, int side);
 
 /* Takes a finished game (malloc'ed, with what it holds). True when its pair is now complete: both games are
  * in lease->pairs[index].legs until lease_forget_pair. */

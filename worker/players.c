@@ -1,5 +1,6 @@
 #include "worker/players.h"
 
+#include <inttypes.h>
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -7,6 +8,7 @@
 
 #include "engine/build.h"
 #include "engine/bytes.h"
+#include "proto/log.h"
 #include "proto/socket.h"
 
 enum { RING_AT = 32 }; /* outcomes that wait before the main thread is woken early */
@@ -15,13 +17,14 @@ struct slot {
     pthread_t thread;
     struct players *players;
     struct play_seats *seats;
+    struct process *processes[2];  /* of players a and b; NULL before the first */
     _Atomic(struct lease *) lease; /* being played */
     atomic_uint ply;
 };
 
 struct players {
     struct queue *tasks, *outcomes;
-    int wake_fd;
+    int wake_fd, move_ms;
     unsigned count; /* threads started */
     struct slot *slots;
 };
@@ -59,7 +62,63 @@ static struct message_game *game_create_message(const struct task *task, struct 
     /* The cache verified that the loaded bytes hash to these names. */
     memcpy(game->weights_a, lease->spec.a.weights, MESSAGE_HASH);
     memcpy(game->weights_b, lease->spec.b.weights, MESSAGE_HASH);
+    /* And the files whose paths the programs and the search were given. */
+    memcpy(game->engine_a, lease->spec.a.engine, MESSAGE_HASH);
+    memcpy(game->engine_b, lease->spec.b.engine, MESSAGE_HASH);
+    memcpy(game->tables_a, lease->spec.a.tables, MESSAGE_HASH);
+    memcpy(game->tables_b, lease->spec.b.tables, MESSAGE_HASH);
     return game;
+}
+
+/* Seats the players of a lease; false when memory is short. An idle program of another lease ends. */
+static bool seat_players(struct slot *slot, const struct lease *lease)
+{
+    for (int side = 0; side < 2; side++) {
+        const struct lease_program *program = &lease->programs[side];
+        struct process **process = &slot->processes[side];
+        play_seats_use(slot->seats, (unsigned)side, NULL);
+        if (program->engine == NULL) {
+            process_destroy(*process);
+            *process = NULL;
+            continue;
+        }
+        if (*process == NULL && (*process = process_create()) == NULL)
+            return false;
+        process_seat(*process, program->engine->path, &program->setup, &program->limits,
+                     slot->players->move_ms);
+        play_seats_use(slot->seats, (unsigned)side, process_mover(*process));
+    }
+    return true;
+}
+
+/* What the programs of this game have to say for themselves. */
+static void tell_fault(const struct slot *slot, char *text, size_t size)
+{
+    size_t at = 0;
+    text[0] = '\0';
+    for (int side = 0; side < 2; side++) {
+        const char *reason = slot->processes[side] != NULL ? process_reason(slot->processes[side]) : "";
+        if (reason[0] == '\0' || at >= size)
+            continue;
+        int wrote = snprintf(text + at, size - at, "%splayer %c: %s", at > 0 ? "; " : "", 'a' + side, reason);
+        at += wrote > 0 ? (size_t)wrote : 0;
+    }
+    if (text[0] == '\0')
+        snprintf(text, size, "a program's first move is not legal");
+}
+
+/* A claimed ending is told here, where the program's reason is known: it travels as a word only. */
+static void log_fault(const struct slot *slot, const struct task *task, const struct play_record *record)
+{
+    char text[DIALECT_REASON_MAX];
+    if (record->reason < GAME_REASON_AGREED)
+        return;
+    tell_fault(slot, text, sizeof text);
+    log_line(LOG_LEVEL_WARNING, "player-fault",
+             "experiment=%" PRIu64 " pair=%" PRIu64 " leg=%u reason=%s won_by=%s plies=%zu why=\"%s\"",
+             task->lease->spec.experiment, task->lease->first_pair + task->index, task->leg,
+             game_reason_text(record->reason), game_result_text(record->result), record->plies,
+             record->reason == GAME_REASON_ILLEGAL_MOVE ? "its move is not legal" : text);
 }
 
 static struct outcome play(struct slot *slot, const struct task *task)
@@ -71,14 +130,20 @@ static struct outcome play(struct slot *slot, const struct task *task)
     struct play_record record = {0};
     atomic_store(&slot->ply, 0);
     atomic_store(&slot->lease, lease);
-    outcome.status = play_game(slot->seats, &lease->setup, &lease->sides[0], &lease->sides[1],
-                               lease->first_pair + task->index, task->leg, &lease->stop, &slot->ply, &record);
+    bool seated = seat_players(slot, lease);
+    outcome.status =
+        !seated ? PLAY_MEMORY
+                : play_game(slot->seats, &lease->setup, &lease->sides[0], &lease->sides[1],
+                            lease->first_pair + task->index, task->leg, &lease->stop, &slot->ply, &record);
     if (outcome.status == PLAY_DONE) {
         atomic_fetch_add(&lease->plies, record.plies);
+        log_fault(slot, task, &record);
         outcome.game = game_create_message(task, &record);
         outcome.status = outcome.game != NULL ? PLAY_DONE : PLAY_MEMORY;
         play_record_done(&record);
     }
+    if (outcome.status == PLAY_FAILED)
+        tell_fault(slot, outcome.why, sizeof outcome.why);
     atomic_store(&slot->lease, NULL);
     return outcome;
 }
@@ -100,7 +165,8 @@ static void *play_thread(void *context)
     return NULL;
 }
 
-struct players *players_create(unsigned slots, struct queue *tasks, struct queue *outcomes, int wake_fd)
+struct players *players_create(unsigned slots, int move_ms, struct queue *tasks, struct queue *outcomes,
+                               int wake_fd)
 {
     struct players *players = calloc(1, sizeof *players);
     if (players == NULL || (players->slots = calloc(slots, sizeof *players->slots)) == NULL) {
@@ -110,6 +176,7 @@ struct players *players_create(unsigned slots, struct queue *tasks, struct queue
     players->tasks = tasks;
     players->outcomes = outcomes;
     players->wake_fd = wake_fd;
+    players->move_ms = move_ms;
     for (unsigned i = 0; i < slots; i++) {
         struct slot *slot = &players->slots[i];
         slot->players = players;
@@ -133,6 +200,8 @@ void players_destroy(struct players *players)
     for (unsigned i = 0; i < players->count; i++) {
         pthread_join(players->slots[i].thread, NULL);
         play_seats_destroy(players->slots[i].seats);
+        process_destroy(players->slots[i].processes[0]);
+        process_destroy(players->slots[i].processes[1]);
     }
     free(players->slots);
     free(players);

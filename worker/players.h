@@ -1,12 +1,13 @@
-/* The play threads: each takes a game from the queue, plays it with the in-process engine and puts the
- * outcome into the other queue. Every task taken gives exactly one outcome. Made and ended by the main
- * thread. */
+/* The play threads: each takes a game from the queue, plays it with the in-process engine or with programs of
+ * its own, and puts the outcome into the other queue. Every task taken gives exactly one outcome. Made and
+ * ended by the main thread. */
 #ifndef KROO_WORKER_PLAYERS_H
 #define KROO_WORKER_PLAYERS_H
 
 #include <stdint.h>
 
 #include "worker/lease.h"
+#include "worker/process.h"
 #include "worker/queue.h"
 
 enum { PLAYERS_MAX = 1024 };
@@ -20,14 +21,17 @@ struct task {
 struct outcome {
     struct task task;
     enum play_status status;
-    struct message_game *game; /* PLAY_DONE: malloc'ed, the taker's */
+    struct message_game *game;    /* PLAY_DONE: malloc'ed, the taker's */
+    char why[DIALECT_REASON_MAX]; /* PLAY_FAILED: which player, and what happened */
 };
 
 struct players;
 
-/* Starts `slots` threads; `wake_fd` is rung when outcomes wait in number or the tasks run out. NULL when a
- * thread or its memory cannot be had. */
-struct players *players_create(unsigned slots, struct queue *tasks, struct queue *outcomes, int wake_fd);
+/* Starts `slots` threads; a program that does not move within `move_ms` under a limit of nodes or plies
+ * hangs. `wake_fd` is rung when outcomes wait in number or the tasks run out. NULL when a thread or its
+ * memory cannot be had. */
+struct players *players_create(unsigned slots, int move_ms, struct queue *tasks, struct queue *outcomes,
+                               int wake_fd);
 /* Both queues are closed and every lease's stop is set: joins the threads. */
 void players_destroy(struct players *players);
 

@@ -27,6 +27,7 @@ void worker_options_init(struct worker_options *options)
         .drain_ms = WORKER_DRAIN_MS,
         .reply_ms = WORKER_REPLY_MS,
         .batch_ms = WORKER_BATCH_MS,
+        .move_ms = DIALECT_MOVE_MS,
         .backoff_low_ms = BACKOFF_LOW_MS,
         .backoff_high_ms = BACKOFF_HIGH_MS,
     };
@@ -52,9 +53,15 @@ static int open_state(struct worker *worker, char *reason, size_t reason_size)
         log_line(LOG_LEVEL_INFO, "spool", "pairs=%zu segments=%zu next=\"sent after the next WELCOME\"",
                  report.pairs, report.segments);
     worker->cache = cache_create(worker->folder.artifacts);
-    if (worker->cache == NULL)
+    if (worker->cache == NULL) {
         snprintf(reason, reason_size, "not enough memory");
-    return worker->cache == NULL ? -1 : 0;
+        return -1;
+    }
+    worker->files = files_create(&worker->folder, reason, reason_size);
+    for (size_t i = 0; worker->files != NULL && i < worker->options.table_count; i++)
+        if (files_share_tables(worker->files, worker->options.tables[i], reason, reason_size) != 0)
+            return -1;
+    return worker->files == NULL ? -1 : 0;
 }
 
 static int open_play(struct worker *worker, char *reason, size_t reason_size)
@@ -64,8 +71,8 @@ static int open_play(struct worker *worker, char *reason, size_t reason_size)
     worker->tasks = queue_create(sizeof(struct task), games);
     worker->outcomes = queue_create(sizeof(struct outcome), INSIDE_OUTCOMES_MAX);
     if (worker->wake_fd >= 0 && worker->tasks != NULL && worker->outcomes != NULL)
-        worker->players =
-            players_create(worker->options.slots, worker->tasks, worker->outcomes, worker->wake_fd);
+        worker->players = players_create(worker->options.slots, (int)worker->options.move_ms, worker->tasks,
+                                         worker->outcomes, worker->wake_fd);
     if (worker->players == NULL) {
         snprintf(reason, reason_size, "cannot start %u play threads: %s; try fewer --slots",
                  worker->options.slots, strerror(errno));
@@ -85,7 +92,7 @@ struct worker *worker_create(const struct worker_options *options, char *reason,
     worker->folder.lock_fd = -1;
     worker->wake_fd = -1;
     worker->batch_pairs_max = INSIDE_BATCH_PAIRS;
-    fetch_init(&worker->fetch, WEIGHTS_FILE_MAX);
+    fetch_init(&worker->fetch, ARTIFACT_BYTES_MAX);
     session_init(&worker->session);
     /* A copied state folder must not make two sessions look like one, so the nonce is never stored. */
     if (getrandom(&worker->nonce, sizeof worker->nonce, 0) != (ssize_t)sizeof worker->nonce) {
@@ -126,6 +133,7 @@ void worker_destroy(struct worker *worker)
     spool_destroy(worker->spool);
     fetch_done(&worker->fetch);
     cache_destroy(worker->cache);
+    files_destroy(worker->files);
     dealer_destroy(worker->dealer);
     if (worker->wake_fd >= 0)
         close(worker->wake_fd);

@@ -33,6 +33,9 @@ struct worker_options {
     uint32_t drain_ms;
     uint32_t idle_exit_ms;       /* leave after so long without work; 0 = never */
     uint32_t connect_timeout_ms; /* give up after so long without a WELCOME; 0 = never */
+    uint32_t move_ms; /* a program that has not moved by then under a limit of nodes or plies hangs */
+    const char *const *tables; /* endgame tables on a disk */
+    size_t table_count;
     uint32_t reply_ms, batch_ms;
     uint32_t backoff_low_ms, backoff_high_ms;
 };

@@ -31,6 +31,8 @@ enum option_key {
     OPTION_EXIT_WHEN_IDLE,
     OPTION_CONNECT_TIMEOUT,
     OPTION_SPOOL_MAX,
+    OPTION_TABLES,
+    OPTION_MOVE_MS,
 };
 
 struct arguments {
@@ -56,6 +58,10 @@ static const struct argp_option options[] = {
     {"credit", OPTION_CREDIT, "PAIRS", 0, "Most pairs held that are not acknowledged (default 4096)", 0},
     {"spool-max", OPTION_SPOOL_MAX, "BYTES", 0, "Most the spool may take on disk, K M G allowed (default 1G)",
      0},
+    {"tables", OPTION_TABLES, "FILE,...", 0,
+     "Endgame tables on this machine, for players that name them (smaller ones are fetched)", 0},
+    {"move-ms", OPTION_MOVE_MS, "MS", 0,
+     "A program that has not moved by then, under a limit of nodes or plies, hangs (default 60000)", 0},
     {"drain-ms", OPTION_DRAIN_MS, "MS", 0, "Time to leave in after SIGTERM (default 5000)", 0},
     {"exit-when-idle", OPTION_EXIT_WHEN_IDLE, "SECONDS", 0, "Leave after so long without work", 0},
     {"connect-timeout", OPTION_CONNECT_TIMEOUT, "SECONDS", 0,
@@ -70,7 +76,8 @@ static const char doc[] =
     "Plays leased pairs of a Kroo coordinator and returns them."
     "\vSettings come from options, KROO_* variables (KROO_ENDPOINT, KROO_KEY, KROO_SERVER_KEY, KROO_STATE, "
     "KROO_NAME, "
-    "KROO_SLOTS, KROO_DRAIN_MS, KROO_LOG_LEVEL), the settings file, defaults, in this order.\n\n"
+    "KROO_SLOTS, KROO_TABLES, KROO_MOVE_MS, KROO_DRAIN_MS, KROO_LOG_LEVEL), the settings file, defaults, in "
+    "this order.\n\n"
     "Signals: SIGTERM or SIGINT stops asking for work, finishes or gives back games within the drain time, "
     "delivers, "
     "exits 0; a second one exits at once (status 1). SIGUSR1 plays what is leased, delivers it, exits 0. "
@@ -125,6 +132,8 @@ static error_t parse(int key, char *argument, struct argp_state *state)
         {OPTION_SLOTS, "slots"},
         {OPTION_DRAIN_MS, "drain_ms"},
         {OPTION_LOG_LEVEL, "log_level"},
+        {OPTION_TABLES, "tables"},
+        {OPTION_MOVE_MS, "move_ms"},
     };
     for (size_t i = 0; i < sizeof settings / sizeof *settings; i++)
         if (settings[i].key == key) {
@@ -224,6 +233,17 @@ static size_t split_endpoints(char *text, const char *out[SOCKET_ENDPOINTS_MAX])
     return count;
 }
 
+static void split_tables(char *text, const char **out, struct worker_options *worker)
+{
+    char *rest = NULL;
+    for (char *at = strtok_r(text, ",", &rest); at != NULL; at = strtok_r(NULL, ",", &rest)) {
+        if (worker->table_count == FILES_SHARED_MAX)
+            die(STATUS_USAGE, "too many tables");
+        out[worker->table_count++] = at;
+    }
+    worker->tables = out;
+}
+
 /* Both keys or none. */
 static void load_keys(const struct settings *settings, struct worker_options *worker, struct keys *keys,
                       char server_key[KEYS_TEXT])
@@ -282,7 +302,8 @@ static int run(const struct worker_options *worker)
 static void take_settings(struct arguments *arguments, const struct settings *settings)
 {
     static char name[MESSAGE_NAME_MAX], state[FOLDER_PATH_MAX], list[2048], server_key[KEYS_TEXT];
-    static const char *endpoints[SOCKET_ENDPOINTS_MAX];
+    static const char *endpoints[SOCKET_ENDPOINTS_MAX], *tables[FILES_SHARED_MAX];
+    static char table_list[FILES_SHARED_MAX * FOLDER_PATH_MAX];
     struct worker_options *worker = &arguments->worker;
     set_log_level(settings_get(settings, "log_level", "info"));
     const char *chosen = settings_get(settings, "state", NULL);
@@ -296,6 +317,9 @@ static void take_settings(struct arguments *arguments, const struct settings *se
     long cores = sysconf(_SC_NPROCESSORS_ONLN);
     worker->slots = (unsigned)setting_number(settings, "slots", 1, PLAYERS_MAX, cores > 0 ? cores : 1);
     worker->drain_ms = (uint32_t)setting_number(settings, "drain_ms", 0, 3600 * 1000, WORKER_DRAIN_MS);
+    worker->move_ms = (uint32_t)setting_number(settings, "move_ms", 100, 24 * 3600 * 1000, DIALECT_MOVE_MS);
+    snprintf(table_list, sizeof table_list, "%s", settings_get(settings, "tables", ""));
+    split_tables(table_list, tables, worker);
     snprintf(list, sizeof list, "%s", settings_get(settings, "endpoint", ""));
     worker->endpoints = endpoints;
     worker->endpoint_count = split_endpoints(list, endpoints);

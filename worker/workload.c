@@ -2,6 +2,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "engine/build.h"
 #include "worker/inside.h"
@@ -19,6 +20,8 @@ static const char *status_text(enum play_status status)
         return "not enough memory";
     case PLAY_NO_OPENING:
         return "no opening leaves the game unfinished";
+    case PLAY_FAILED:
+        return "a program failed before its first move";
     }
     return "unknown";
 }
@@ -46,8 +49,16 @@ static void lease_end(struct worker *worker, struct lease *lease)
     lease->state = LEASE_OVER;
 }
 
+/* Whose fault it is that a lease cannot be played. */
+enum fault {
+    FAULT_HERE,   /* this machine's: memory, disk, connection */
+    FAULT_PLAYER, /* a player's: the coordinator hears of it, and stops the experiment when others say so too
+                   */
+};
+
 /* A lease that cannot be played here goes back at once, and this worker lets others try. */
-static void lease_give_back(struct worker *worker, struct lease *lease, const char *why, int64_t now)
+static void lease_give_back(struct worker *worker, struct lease *lease, enum fault fault, const char *why,
+                            int64_t now)
 {
     if (lease->state == LEASE_OVER)
         return;
@@ -55,6 +66,8 @@ static void lease_give_back(struct worker *worker, struct lease *lease, const ch
              lease->id, lease->spec.experiment, why);
     lease_end(worker, lease);
     workload_release(worker, lease->id);
+    if (fault == FAULT_PLAYER)
+        snprintf(worker->release_because, sizeof worker->release_because, "%s", why);
     conversation_pause_asking(worker, INSIDE_SETBACK_MS, now);
     worker_idle(worker, why, now);
 }
@@ -110,7 +123,7 @@ void workload_cancel_waiting(struct worker *worker)
         }
 }
 
-/* --- weights --- */
+/* --- weights, engines, tables --- */
 
 static void lease_enqueue(struct worker *worker, struct lease *lease)
 {
@@ -124,31 +137,86 @@ static void lease_enqueue(struct worker *worker, struct lease *lease)
         }
 }
 
-/* Starts a lease whose weights are all here; asks for those that are not. */
+/* One thing that a lease needs, by hash: what it is called, and what came of looking for it. */
+struct need {
+    const char *what;
+    const uint8_t *sha256;
+    enum cache_error error;
+    char reason[256];
+};
+
+/* Weights are loaded, and for a program they are a file, too. */
+static void hold_weights(struct worker *worker, struct lease *lease, int side, struct need *need)
+{
+    need->what = "weights";
+    need->sha256 = lease_player(lease, side)->weights;
+    if (lease->sides[side].weights == NULL)
+        need->error = cache_hold(worker->cache, need->sha256, lease->rules.name, &lease->sides[side].weights,
+                                 need->reason, sizeof need->reason);
+    if (need->error != CACHE_OK || !lease_has_engine(lease, side))
+        return;
+    char *path = lease->programs[side].weights;
+    files_weights_path(worker->files, need->sha256, path);
+    if (access(path, R_OK) != 0) {
+        snprintf(need->reason, sizeof need->reason, "their file is gone");
+        need->error = CACHE_ERROR_ABSENT;
+    }
+}
+
+static void hold_engine(struct worker *worker, struct lease *lease, int side, struct need *need)
+{
+    need->what = "engine";
+    need->sha256 = lease_player(lease, side)->engine;
+    if (lease_has_engine(lease, side) && lease->programs[side].engine == NULL)
+        need->error = files_hold(worker->files, FILES_ENGINE, need->sha256, &lease->rules,
+                                 &lease->programs[side].engine, need->reason, sizeof need->reason);
+}
+
+static void hold_tables(struct worker *worker, struct lease *lease, int side, struct need *need)
+{
+    need->what = "tables";
+    need->sha256 = lease_player(lease, side)->tables;
+    if (!lease_has_tables(lease, side) || lease->tables[side] != NULL)
+        return;
+    need->error = files_hold(worker->files, FILES_TABLES, need->sha256, &lease->rules, &lease->tables[side],
+                             need->reason, sizeof need->reason);
+    if (need->error == CACHE_OK)
+        lease->sides[side].limits.tables = lease->tables[side]->tables;
+}
+
+/* Asks for what is not here; false after giving the lease back. */
+static bool lease_fetch(struct worker *worker, struct lease *lease, const struct need *need, int64_t now)
+{
+    char hex[ARTIFACT_HEX], why[512];
+    artifact_hex(need->sha256, hex);
+    if (need->error == CACHE_ERROR_ABSENT && ++lease->fetches <= INSIDE_FETCHES_MAX &&
+        fetch_want(&worker->fetch, need->sha256, true) == 0) {
+        log_line(LOG_LEVEL_INFO, "fetching", "%s=%s why=\"%s\"", need->what, hex, need->reason);
+        return true;
+    }
+    snprintf(why, sizeof why, "%s %.12s cannot be used: %s", need->what, hex,
+             need->reason[0] != '\0' ? need->reason : "too many others are being fetched");
+    lease_give_back(worker, lease, need->error == CACHE_ERROR_WEIGHTS ? FAULT_PLAYER : FAULT_HERE, why, now);
+    return false;
+}
+
+/* Starts a lease for which everything is here; asks for what is not. */
 static void lease_arm(struct worker *worker, struct lease *lease, int64_t now)
 {
-    const uint8_t *hashes[2] = {lease->spec.a.weights, lease->spec.b.weights};
+    static void (*const holds[])(struct worker *, struct lease *, int,
+                                 struct need *) = {hold_weights, hold_engine, hold_tables};
     bool complete = true;
     for (int side = 0; side < 2; side++) {
-        if (lease->sides[side].weights != NULL)
-            continue;
-        char reason[256] = "";
-        enum cache_error error = cache_hold(worker->cache, hashes[side], lease->rules.name,
-                                            &lease->sides[side].weights, reason, sizeof reason);
-        if (error == CACHE_OK)
-            continue;
-        complete = false;
-        char hex[ARTIFACT_HEX], why[512];
-        artifact_hex(hashes[side], hex);
-        if (error == CACHE_ERROR_ABSENT && ++lease->fetches <= INSIDE_FETCHES_MAX &&
-            fetch_want(&worker->fetch, hashes[side], true) == 0) {
-            log_line(LOG_LEVEL_INFO, "fetching", "sha256=%s why=\"%s\"", hex, reason);
-            continue;
+        for (size_t i = 0; i < sizeof holds / sizeof *holds; i++) {
+            struct need need = {.error = CACHE_OK};
+            holds[i](worker, lease, side, &need);
+            if (need.error == CACHE_OK)
+                continue;
+            complete = false;
+            if (!lease_fetch(worker, lease, &need, now))
+                return;
         }
-        snprintf(why, sizeof why, "weights %.12s cannot be used: %s", hex,
-                 reason[0] != '\0' ? reason : "too many others are being fetched");
-        lease_give_back(worker, lease, why, now);
-        return;
+        lease_seat_program(lease, side);
     }
     if (complete)
         lease_enqueue(worker, lease);
@@ -161,18 +229,29 @@ void workload_artifact(struct worker *worker, int64_t now)
             lease_arm(worker, worker->leases[at], now);
 }
 
+static bool lease_needs(const struct lease *lease, const uint8_t sha256[MESSAGE_HASH])
+{
+    for (int side = 0; side < 2; side++) {
+        const struct message_player *player = lease_player(lease, side);
+        if (memcmp(player->weights, sha256, MESSAGE_HASH) == 0 ||
+            memcmp(player->engine, sha256, MESSAGE_HASH) == 0 ||
+            memcmp(player->tables, sha256, MESSAGE_HASH) == 0)
+            return true;
+    }
+    return false;
+}
+
 void workload_artifact_failed(struct worker *worker, const char *why, int64_t now)
 {
     const uint8_t *hash = worker->fetch.wanted[0];
     char hex[ARTIFACT_HEX], text[640];
     artifact_hex(hash, hex);
-    snprintf(text, sizeof text, "weights %.12s did not come: %s", hex, why);
+    snprintf(text, sizeof text, "%.12s did not come: %s", hex, why);
     log_line(LOG_LEVEL_ERROR, "fetch-failed", "sha256=%s why=\"%s\"", hex, why);
     for (size_t at = 0; at < worker->lease_count; at++) {
         struct lease *lease = worker->leases[at];
-        if (lease->state == LEASE_WAITING && (memcmp(lease->spec.a.weights, hash, MESSAGE_HASH) == 0 ||
-                                              memcmp(lease->spec.b.weights, hash, MESSAGE_HASH) == 0))
-            lease_give_back(worker, lease, text, now);
+        if (lease->state == LEASE_WAITING && lease_needs(lease, hash))
+            lease_give_back(worker, lease, FAULT_HERE, text, now);
     }
 }
 
@@ -284,7 +363,7 @@ static bool pair_spool(struct worker *worker, struct lease *lease, uint32_t inde
         return false;
     }
     if (error == SPOOL_ERROR_GAME)
-        lease_give_back(worker, lease, reason, now);
+        lease_give_back(worker, lease, FAULT_HERE, reason, now);
     if (worker->stuck != NULL)
         log_line(LOG_LEVEL_INFO, "spool-takes", "results again");
     worker->stuck = NULL;
@@ -299,10 +378,11 @@ static bool outcome_take(struct worker *worker, struct outcome *outcome, int64_t
     if (outcome->status == PLAY_STOPPED)
         return true;
     if (outcome->status != PLAY_DONE) {
-        char why[256];
-        snprintf(why, sizeof why, "pair %" PRIu64 " leg %u cannot be played: %s",
-                 lease->first_pair + outcome->task.index, outcome->task.leg, status_text(outcome->status));
-        lease_give_back(worker, lease, why, now);
+        char why[MESSAGE_TEXT_MAX];
+        snprintf(why, sizeof why, "pair %" PRIu64 " leg %u cannot be played: %s%s%.300s",
+                 lease->first_pair + outcome->task.index, outcome->task.leg, status_text(outcome->status),
+                 outcome->why[0] != '\0' ? ": " : "", outcome->why);
+        lease_give_back(worker, lease, outcome->status == PLAY_MEMORY ? FAULT_HERE : FAULT_PLAYER, why, now);
         return true;
     }
     worker->games_total++;
@@ -341,6 +421,10 @@ static void sweep_leases(struct worker *worker)
         }
         cache_release(worker->cache, lease->sides[0].weights);
         cache_release(worker->cache, lease->sides[1].weights);
+        for (int side = 0; side < 2; side++) {
+            files_release(worker->files, lease->programs[side].engine);
+            files_release(worker->files, lease->tables[side]);
+        }
         lease_destroy(lease);
         worker->leases[at] = worker->leases[--worker->lease_count];
     }

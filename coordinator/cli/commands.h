@@ -19,6 +19,8 @@ command_main stop_command, status_command;    /* control.c */
 command_main ls_command, workers_command;     /* lists.c */
 command_main events_command;                  /* lists.c */
 command_main weights_command;                 /* weights.c */
+command_main engine_command;                  /* engine.c */
+command_main tables_command;                  /* tables.c */
 command_main games_command;                   /* games.c */
 command_main verify_command;                  /* verify.c */
 command_main replay_command;                  /* replay.c */

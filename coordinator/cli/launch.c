@@ -35,6 +35,9 @@ enum {
     OPTION_DEPTH,
     OPTION_TIME,
     OPTION_HASH,
+    OPTION_ENGINE,
+    OPTION_TABLES,
+    OPTION_OPTION,
 };
 
 static const struct argp_option launch_options[] = {
@@ -45,6 +48,9 @@ static const struct argp_option launch_options[] = {
     {"depth", OPTION_DEPTH, "D", 0, "Plies of search a move", 3},
     {"time", OPTION_TIME, "MS", 0, "Milliseconds a move; not reproducible", 3},
     {"hash", OPTION_HASH, "KIB", 0, "Transposition table (default 1024 KiB)", 3},
+    {"engine", OPTION_ENGINE, "N", 0, "Another program plays: one of `kroo engine ls` (default built-in)", 3},
+    {"option", OPTION_OPTION, "NAME=VALUE", 0, "Sent to that program; may be given again", 3},
+    {"tables", OPTION_TABLES, "T", 0, "Endgame tables: some of `kroo tables ls` (default none)", 3},
     {"opening-plies", OPTION_OPENING, "K", 0, "Random plies before the players think (default 8)", 4},
     {"seed", OPTION_SEED, "S", 0, "Everything random derives from it (default: a random one, printed)", 4},
     {"priority", OPTION_PRIORITY, "P", 0, "Higher goes first (default 0)", 5},
@@ -125,6 +131,15 @@ static error_t launch_parse(int key, char *text, struct argp_state *state)
         return 0;
     case OPTION_RULES:
         launch->rules = text;
+        return 0;
+    case OPTION_ENGINE:
+        launch->outfits[0].engine = text;
+        return 0;
+    case OPTION_TABLES:
+        launch->outfits[0].tables = text;
+        return 0;
+    case OPTION_OPTION:
+        outfit_add_option(state, &launch->outfits[0], "--option", text);
         return 0;
     case OPTION_OPENING:
         create->spec.opening_plies =
@@ -318,13 +333,23 @@ static void say_forecast(const struct message_create_experiment *create)
                   (unsigned long long)create->pairs);
 }
 
-static json_t *player_json(const struct message_player *player)
+static json_t *player_json(const struct message_player *player, const struct outfit *both,
+                           const struct outfit *own)
 {
     char hex[ARTIFACT_HEX];
+    struct store_player row = {.limits = {.nodes = player->node_limit}};
+    const char *engine = own->engine ? own->engine : both->engine;
+    const char *tables = own->tables ? own->tables : both->tables;
     artifact_hex(player->weights, hex);
-    return json_pack("{s:s, s:I, s:I, s:I, s:I}", "weights", hex, "nodes", (json_int_t)player->node_limit,
-                     "depth", (json_int_t)player->depth_limit, "time_ms", (json_int_t)player->time_ms,
-                     "hash_kib", (json_int_t)player->hash_kib);
+    memcpy(row.engine, player->engine, sizeof row.engine);
+    memcpy(row.tables, player->tables, sizeof row.tables);
+    memcpy(row.options, player->options, sizeof row.options);
+    json_t *object =
+        json_pack("{s:s, s:I, s:I, s:I, s:I}", "weights", hex, "nodes", (json_int_t)player->node_limit,
+                  "depth", (json_int_t)player->depth_limit, "time_ms", (json_int_t)player->time_ms,
+                  "hash_kib", (json_int_t)player->hash_kib);
+    outfit_add_json(object, &row, engine ? engine : "", tables ? tables : "");
+    return object;
 }
 
 static json_t *forecast_json(const struct message_create_experiment *create)
@@ -359,9 +384,11 @@ static int print_json(const struct launch *launch, const struct message_control_
         done ? json_integer((json_int_t)done->experiment) : json_null(), "existed", done && done->existed,
         "kind", spec->kind == MESSAGE_MATCH ? "match" : "selfplay", "key", create->idempotency_key, "rules",
         spec->rules, "pairs", (json_int_t)create->pairs, "seed", (json_int_t)spec->seed, "opening_plies",
-        (json_int_t)spec->opening_plies, "noise_ppm", (json_int_t)spec->noise_ppm, "a", player_json(&spec->a),
-        "b", player_json(&spec->b), "is_reproducible", specification_reproducible(spec), "forecast",
-        forecast_json(create), "warnings", warnings_json(create));
+        (json_int_t)spec->opening_plies, "noise_ppm", (json_int_t)spec->noise_ppm, "a",
+        player_json(&spec->a, &launch->outfits[0], &launch->outfits[1]), "b",
+        player_json(&spec->b, &launch->outfits[0], &launch->outfits[2]), "is_reproducible",
+        specification_reproducible(spec), "forecast", forecast_json(create), "warnings",
+        warnings_json(create));
     return table_json_print(object);
 }
 
@@ -376,7 +403,9 @@ static void say_warnings(const struct message_create_experiment *create)
 static bool same_player(const struct message_player *a, const struct message_player *b)
 {
     return memcmp(a->weights, b->weights, MESSAGE_HASH) == 0 && a->node_limit == b->node_limit &&
-           a->depth_limit == b->depth_limit && a->time_ms == b->time_ms && a->hash_kib == b->hash_kib;
+           a->depth_limit == b->depth_limit && a->time_ms == b->time_ms && a->hash_kib == b->hash_kib &&
+           memcmp(a->engine, b->engine, MESSAGE_HASH) == 0 &&
+           memcmp(a->tables, b->tables, MESSAGE_HASH) == 0 && strcmp(a->options, b->options) == 0;
 }
 
 static bool same_sprt(const struct message_create_experiment *a, const struct message_create_experiment *b)
@@ -473,6 +502,10 @@ static int prepare(struct launch *launch, const struct settings *settings)
     if (!store)
         return COMMAND_NO_CONNECTION;
     status = fill_weights(launch, store);
+    if (status == COMMAND_DONE)
+        status = outfit_fill(store, &launch->outfits[0], &launch->outfits[1], &spec->a);
+    if (status == COMMAND_DONE)
+        status = outfit_fill(store, &launch->outfits[0], &launch->outfits[2], &spec->b);
     store_close(store);
     return status;
 }

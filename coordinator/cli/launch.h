@@ -4,6 +4,7 @@
 #define KROO_COORDINATOR_CLI_LAUNCH_H
 
 #include "coordinator/cli/args.h"
+#include "coordinator/cli/outfit.h"
 #include "proto/message.h"
 #include "sql/store.h"
 
@@ -20,6 +21,7 @@ struct launch {
     const char *rules;
     const char *weights[2];
     struct launch_limits limits[3];
+    struct outfit outfits[3]; /* likewise */
     bool has_pairs, has_seed, wait, dry_run;
 };
 

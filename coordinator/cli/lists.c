@@ -78,8 +78,11 @@ int ls_command(int argc, char **argv)
     static const char sql[] =
         "select * from (select p.id, p.kind, case when p.kind = 'selfplay' then p.state else "
         "coalesce(p.verdict, p.state) end as state,"
-        " concat_ws(' ', '#' || weights_a, nullif(weights_a_name, '')) as a,"
-        " concat_ws(' ', '#' || weights_b, nullif(weights_b_name, '')) as b, p.rules,"
+        " concat_ws(' ', '#' || weights_a, nullif(weights_a_name, ''), 'by ' || engine_a, 'with ' || "
+        "tables_a) as a,"
+        " concat_ws(' ', '#' || weights_b, nullif(weights_b_name, ''), 'by ' || engine_b, 'with ' || "
+        "tables_b) as b,"
+        " p.rules,"
         " coalesce(p.counted_pairs, p.prefix_pairs) as pairs, p.planned_pairs as planned,"
         " case when p.kind = 'match' then p.wins end as won, case when p.kind = 'match' then p.draws end as "
         "drawn,"

@@ -19,6 +19,8 @@ static const struct args_command commands[] = {
     {"watch", watch_command, "follow an experiment to its end", true},
     {"stop", stop_command, "stop an experiment", true},
     {"weights", weights_command, "list, show, export and promote weights", true},
+    {"engine", engine_command, "add and list other programs that can play", true},
+    {"tables", tables_command, "add and list endgame tables for players", true},
     {"games", games_command, "export the games of an experiment", true},
     {"verify", verify_command, "recompute every counter and replay every stored game", true},
     {"replay", replay_command, "play a stored game again and compare", true},

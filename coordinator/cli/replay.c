@@ -1,6 +1,6 @@
-/* `kroo replay ID PAIR LEG`: a stored game played once more by the engine in this program (DESIGN section
- * 12).
- */
+/* `kroo replay ID PAIR LEG`: a stored game played once more by the engine in this program, or by the programs
+ * that played it (DESIGN section 12). */
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -8,19 +8,19 @@
 #include "coordinator/cli/args.h"
 #include "coordinator/cli/commands.h"
 #include "coordinator/cli/connect.h"
+#include "coordinator/cli/stand_in.h"
 #include "coordinator/cli/table.h"
 #include "coordinator/record.h"
 #include "engine/build.h"
 #include "engine/play.h"
-#include "proto/artifact.h"
 
 struct replay {
     struct args_common common;
     uint64_t id, pair, leg;
     struct record record;
     struct rules rules;
-    struct weights *weights[2];
-    struct store_table stored; /* moves, result, reason, south, north */
+    struct stand_in players[2]; /* a, b */
+    struct store_table stored;  /* moves, result, reason, south, north */
     struct play_record again;
 };
 
@@ -48,23 +48,6 @@ static error_t replay_parse(int key, char *text, struct argp_state *state)
     default:
         return ARGP_ERR_UNKNOWN;
     }
-}
-
-static int load_weights(struct store *store, const uint8_t sha256[STORE_HASH], const char *rules,
-                        struct weights **out)
-{
-    void *bytes = NULL;
-    size_t size = 0;
-    uint8_t actual[ARTIFACT_HASH];
-    enum store_error error = store_artifact_get(store, sha256, &bytes, &size);
-    if (error != STORE_OK)
-        return connect_failed(store, error);
-    artifact_hash(bytes, size, actual);
-    enum weights_error bad = memcmp(actual, sha256, sizeof actual) != 0
-                                 ? WEIGHTS_ERROR_CHECKSUM
-                                 : weights_parse(bytes, size, rules, out);
-    free(bytes);
-    return bad == WEIGHTS_OK ? COMMAND_DONE : args_refuse("weights: %s", weights_error_text(bad));
 }
 
 static int load_game(struct replay *replay, struct store *store)
@@ -100,19 +83,10 @@ static int load(struct replay *replay, struct store *store)
         return args_refuse("%s", reason);
     int status = load_game(replay, store);
     if (status == COMMAND_DONE)
-        status = load_weights(store, experiment->a.weights, experiment->rules, &replay->weights[0]);
+        status = stand_in_load(&replay->players[0], store, &experiment->a, &replay->rules);
     if (status == COMMAND_DONE)
-        status = load_weights(store, experiment->b.weights, experiment->rules, &replay->weights[1]);
+        status = stand_in_load(&replay->players[1], store, &experiment->b, &replay->rules);
     return status;
-}
-
-static struct play_side side_of(const struct store_player *player, const struct weights *weights)
-{
-    return (struct play_side){.weights = weights,
-                              .limits = {.nodes = player->limits.nodes,
-                                         .depth = (int)player->limits.depth,
-                                         .time_ms = player->limits.time_ms},
-                              .hash_kib = player->limits.hash_kib};
 }
 
 static int play(struct replay *replay)
@@ -122,16 +96,20 @@ static int play(struct replay *replay)
                                .seed = experiment->seed,
                                .opening_plies = experiment->opening_plies,
                                .noise_ppm = experiment->noise_ppm};
-    struct play_side a = side_of(&experiment->a, replay->weights[0]);
-    struct play_side b = side_of(&experiment->b, replay->weights[1]);
     struct play_seats *seats = play_seats_create();
     if (!seats)
         return args_refuse("out of memory");
-    enum play_status status =
-        play_game(seats, &setup, &a, &b, replay->pair, (unsigned)replay->leg, NULL, NULL, &replay->again);
+    for (unsigned seat = 0; seat < 2; seat++)
+        play_seats_use(seats, seat, stand_in_mover(&replay->players[seat]));
+    enum play_status status = play_game(seats, &setup, &replay->players[0].side, &replay->players[1].side,
+                                        replay->pair, (unsigned)replay->leg, NULL, NULL, &replay->again);
     play_seats_destroy(seats);
     if (status == PLAY_DONE)
         return COMMAND_DONE;
+    if (status == PLAY_FAILED)
+        return args_refuse("the game cannot be played again: a program fails before its first move%s%s%s%s",
+                           *replay->players[0].reason ? "; A: " : "", replay->players[0].reason,
+                           *replay->players[1].reason ? "; B: " : "", replay->players[1].reason);
     return args_refuse("the game cannot be played again: %s", status == PLAY_TOO_LONG ? "it does not end"
                                                               : status == PLAY_NO_OPENING
                                                                   ? "there is no opening"
@@ -194,6 +172,7 @@ int replay_command(int argc, char **argv)
                                      .children = args_common_children};
     struct replay replay = {0};
     argp_parse(&argp, argc, argv, 0, NULL, &replay);
+    signal(SIGPIPE, SIG_IGN);
     int status;
     struct store *store = connect_reader(&replay.common, &status);
     if (!store)
@@ -209,7 +188,7 @@ int replay_command(int argc, char **argv)
         play_record_done(&replay.again);
     }
     store_table_done(&replay.stored);
-    weights_destroy(replay.weights[0]);
-    weights_destroy(replay.weights[1]);
+    stand_in_done(&replay.players[0]);
+    stand_in_done(&replay.players[1]);
     return status;
 }

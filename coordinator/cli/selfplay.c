@@ -29,6 +29,12 @@ enum {
     OPTION_DEPTH_B,
     OPTION_TIME_A,
     OPTION_TIME_B,
+    OPTION_ENGINE_A,
+    OPTION_ENGINE_B,
+    OPTION_TABLES_A,
+    OPTION_TABLES_B,
+    OPTION_OPTION_A,
+    OPTION_OPTION_B,
 };
 
 static const struct argp_child launch_children[] = {
@@ -118,6 +124,12 @@ static const struct argp_option match_options[] = {
     {"depth-b", OPTION_DEPTH_B, "D", 0, "likewise", 3},
     {"time-a", OPTION_TIME_A, "MS", 0, "likewise", 3},
     {"time-b", OPTION_TIME_B, "MS", 0, "likewise", 3},
+    {"engine-a", OPTION_ENGINE_A, "N", 0, "A's own engine, in place of the common one", 3},
+    {"engine-b", OPTION_ENGINE_B, "N", 0, "B's own engine", 3},
+    {"option-a", OPTION_OPTION_A, "NAME=VALUE", 0, "Sent to A's engine, after the common ones", 3},
+    {"option-b", OPTION_OPTION_B, "NAME=VALUE", 0, "Sent to B's engine", 3},
+    {"tables-a", OPTION_TABLES_A, "T", 0, "A's own endgame tables", 3},
+    {"tables-b", OPTION_TABLES_B, "T", 0, "B's own endgame tables", 3},
     {0},
 };
 
@@ -128,6 +140,8 @@ static const char match_doc[] =
     "  kroo match 2 champion --pairs 500 --wait\n"
     "  kroo match 2 champion --sprt --elo0 0 --elo1 10 --max-pairs 20000\n"
     "  kroo match starting starting --nodes-a 4000 --nodes-b 1000 --pairs 200\n"
+    "  kroo match champion champion --engine-a today --engine-b release-1 --sprt\n"
+    "  kroo match champion champion --tables-a site-12 --pairs 500\n"
     "\n"
     "A pair is two games from one opening with the sides swapped; pairs are counted in their order, never in "
     "order of arrival. An accepted SPRT lets `kroo weights promote` name it as the proof.";
@@ -166,6 +180,34 @@ static error_t match_sprt(int key, char *text, struct argp_state *state)
     return 0;
 }
 
+static error_t match_outfit(int key, char *text, struct argp_state *state)
+{
+    struct launch *launch = state->input;
+    struct outfit *a = &launch->outfits[1], *b = &launch->outfits[2];
+    switch (key) {
+    case OPTION_ENGINE_A:
+        a->engine = text;
+        return 0;
+    case OPTION_ENGINE_B:
+        b->engine = text;
+        return 0;
+    case OPTION_TABLES_A:
+        a->tables = text;
+        return 0;
+    case OPTION_TABLES_B:
+        b->tables = text;
+        return 0;
+    case OPTION_OPTION_A:
+        outfit_add_option(state, a, "--option-a", text);
+        return 0;
+    case OPTION_OPTION_B:
+        outfit_add_option(state, b, "--option-b", text);
+        return 0;
+    default:
+        return match_sprt(key, text, state);
+    }
+}
+
 static error_t match_limit(int key, char *text, struct argp_state *state)
 {
     struct launch *launch = state->input;
@@ -190,7 +232,7 @@ static error_t match_limit(int key, char *text, struct argp_state *state)
         side->has_time = true;
         return 0;
     default:
-        return match_sprt(key, text, state);
+        return match_outfit(key, text, state);
     }
 }
 

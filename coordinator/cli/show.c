@@ -5,6 +5,7 @@
 #include "coordinator/cli/args.h"
 #include "coordinator/cli/commands.h"
 #include "coordinator/cli/connect.h"
+#include "coordinator/cli/outfit.h"
 #include "coordinator/cli/table.h"
 #include "coordinator/estimate.h"
 #include "coordinator/record.h"
@@ -74,6 +75,25 @@ static void work_out(struct show *show)
 
 /* --- for people --- */
 
+/* Engine, tables and options, where they are not the usual ones. */
+static void print_outfit(const struct store_player *player, const char *engine, const char *tables)
+{
+    char hex[ARTIFACT_HEX];
+    if (!message_hash_is_none(player->engine)) {
+        artifact_hex(player->engine, hex);
+        printf("  %-11s engine %s (%.12s)\n", "", engine, hex);
+    }
+    if (!message_hash_is_none(player->tables)) {
+        artifact_hex(player->tables, hex);
+        printf("  %-11s endgame tables %s (%.12s)\n", "", tables, hex);
+    }
+    for (const char *line = player->options; *line;) {
+        int size = (int)strcspn(line, "\n");
+        printf("  %-11s option %.*s\n", "", size, line);
+        line += size + (line[size] == '\n');
+    }
+}
+
 static void print_player(const char *side, const struct store_player *player, const char *label)
 {
     char hex[ARTIFACT_HEX];
@@ -99,8 +119,11 @@ static void print_specification(const struct show *show)
     if (*record->state_reason)
         printf("  %-11s %s\n", "because", record->state_reason);
     print_player(e->kind == STORE_MATCH ? "A" : "player", &e->a, record->label_a);
-    if (e->kind == STORE_MATCH)
+    print_outfit(&e->a, record->engine_a, record->tables_a);
+    if (e->kind == STORE_MATCH) {
         print_player("B", &e->b, record->label_b);
+        print_outfit(&e->b, record->engine_b, record->tables_b);
+    }
     printf("  %-11s %s\n", "rules", e->rules);
     printf("  %-11s %llu; %u opening plies, %g %% noise%s\n", "seed", (unsigned long long)e->seed,
            e->opening_plies, e->noise_ppm / 1e4,
@@ -195,14 +218,18 @@ static int print_page(const struct show *show)
 
 /* --- for programs --- */
 
-static json_t *player_json(const struct store_player *player, const char *label)
+static json_t *player_json(const struct store_player *player, const char *label, const char *engine,
+                           const char *tables)
 {
     char hex[ARTIFACT_HEX];
     artifact_hex(player->weights, hex);
-    return json_pack("{s:s, s:s, s:s, s:I, s:I, s:I, s:I}", "weights", hex, "label", label, "engine_build",
-                     player->engine_build, "nodes", (json_int_t)player->limits.nodes, "depth",
-                     (json_int_t)player->limits.depth, "time_ms", (json_int_t)player->limits.time_ms,
-                     "hash_kib", (json_int_t)player->limits.hash_kib);
+    json_t *object =
+        json_pack("{s:s, s:s, s:s, s:I, s:I, s:I, s:I}", "weights", hex, "label", label, "engine_build",
+                  player->engine_build, "nodes", (json_int_t)player->limits.nodes, "depth",
+                  (json_int_t)player->limits.depth, "time_ms", (json_int_t)player->limits.time_ms, "hash_kib",
+                  (json_int_t)player->limits.hash_kib);
+    outfit_add_json(object, player, engine, tables);
+    return object;
 }
 
 static json_t *specification_json(const struct show *show)
@@ -221,7 +248,8 @@ static json_t *specification_json(const struct show *show)
         specification_reproducible(&create.spec), "priority", (int)e->priority, "key", e->idempotency_key,
         "note", e->note, "created_by", e->created_by, "created_at", record->created_at, "ended_at",
         *record->ended_at ? json_string(record->ended_at) : json_null(), "seconds", record->seconds, "a",
-        player_json(&e->a, record->label_a), "b", player_json(&e->b, record->label_b), "planned_pairs",
+        player_json(&e->a, record->label_a, record->engine_a, record->tables_a), "b",
+        player_json(&e->b, record->label_b, record->engine_b, record->tables_b), "planned_pairs",
         (json_int_t)e->planned_pairs);
 }
 

@@ -302,12 +302,32 @@ static void a_disputed_pair_goes_out_again(void **state)
     (void)state;
     struct lease_book *book = new_book(100, 100, 0);
     grant(book, ANN, 2, 0, 0, 2, 1);
-    assert_int_equal(lease_reissue(book, X, 1), LEASE_BAD);
+    assert_int_equal(lease_reissue(book, X, 1, 0), LEASE_BAD);
     lease_done(book, X, 1, ANN, 0, NULL);
-    assert_int_equal(lease_reissue(book, X, 1), LEASE_OK);
-    assert_int_equal(lease_reissue(book, X, 1), LEASE_BAD);
-    assert_int_equal(lease_reissue(book, X + 1, 1), LEASE_UNKNOWN);
+    assert_int_equal(lease_reissue(book, X, 1, 0), LEASE_OK);
+    assert_int_equal(lease_reissue(book, X, 1, 0), LEASE_BAD);
+    assert_int_equal(lease_reissue(book, X + 1, 1, 0), LEASE_UNKNOWN);
     grant(book, BOB, 2, 0, 1, 1, 2);
+    lease_book_destroy(book);
+}
+
+static void a_disputed_pair_goes_to_another_session(void **state)
+{
+    (void)state;
+    struct lease_book *book = new_book(3, 100, 0);
+    grant(book, ANN, 1, 0, 0, 1, 1);
+    lease_done(book, X, 0, ANN, 0, NULL);
+    grant(book, ANN, 1, 0, 1, 1, 1);
+    lease_done(book, X, 1, ANN, 0, NULL);
+    assert_int_equal(lease_reissue(book, X, 0, ANN), LEASE_OK);
+    assert_int_equal(lease_reissue(book, X, 1, BOB), LEASE_OK);
+    grant(book, ANN, 1, 0, 1, 1, 2); /* not 0, which it played last */
+    assert_true(lease_experiment_has_for(book, X, ANN));
+    grant(book, ANN, 1, 0, 2, 1, 1); /* fresh */
+    assert_false(lease_experiment_has_for(book, X, ANN));
+    assert_int_equal(try_grant(book, ANN, 1, 0), LEASE_NO_PAIRS);
+    assert_true(lease_experiment_has_for(book, X, BOB));
+    grant(book, BOB, 1, 0, 0, 1, 2);
     lease_book_destroy(book);
 }
 
@@ -450,6 +470,7 @@ int main(void)
         cmocka_unit_test(a_session_takes_its_leases_to_its_new_number),
         cmocka_unit_test(a_restart_resumes_from_the_rows),
         cmocka_unit_test(a_disputed_pair_goes_out_again),
+        cmocka_unit_test(a_disputed_pair_goes_to_another_session),
         cmocka_unit_test(size_follows_the_measured_speed),
         cmocka_unit_test(ranges_shrink_near_the_end),
         cmocka_unit_test(bad_policies_and_experiments_are_refused),

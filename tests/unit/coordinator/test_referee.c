@@ -162,6 +162,58 @@ static void refuses_a_false_claim(void **state)
     refuses(desk, "the replay gives");
 }
 
+/* Cut short at a ply of South, where player a sits in leg 0: a claim that a's program failed there. */
+static void claim(struct desk *desk, const char *result, const char *reason)
+{
+    size_t plies = desk->experiment.opening_plies + 4;
+    play_random(desk, 9, 0);
+    desk->moves[plies] = '\0';
+    desk->game.plies = plies;
+    desk->game.scores_size = 2 * plies;
+    memcpy(desk->game.engine_a, desk->experiment.a.engine, MESSAGE_HASH);
+    snprintf(desk->game.result, sizeof desk->game.result, "%s", result);
+    snprintf(desk->game.reason, sizeof desk->game.reason, "%s", reason);
+}
+
+static void takes_a_programs_fault_as_claimed(void **state)
+{
+    struct desk *desk = *state;
+    claim(desk, "north", "crash");
+    refuses(desk, "not over"); /* the built-in engine does not crash */
+    memset(desk->experiment.a.engine, 3, STORE_HASH);
+    const char *const faults[] = {"crash", "illegal-move"};
+    for (size_t i = 0; i < 2; i++) {
+        claim(desk, "north", faults[i]);
+        assert_int_equal(judge(desk), 0);
+        assert_true(desk->row.claimed);
+        assert_string_equal(desk->row.reason, faults[i]);
+        assert_int_equal(desk->row.a_half_points, 0);
+    }
+    claim(desk, "south", "crash");
+    refuses(desk, "the replay gives north by crash"); /* who does not move does not fail */
+    claim(desk, "north", "resign");
+    refuses(desk, "not over");
+    claim(desk, "north", "deadline");
+    refuses(desk, "not over"); /* it has no limit of time */
+    desk->experiment.a.limits.time_ms = 100;
+    claim(desk, "north", "deadline");
+    assert_int_equal(judge(desk), 0);
+}
+
+static void refuses_other_engines_and_tables(void **state)
+{
+    struct desk *desk = *state;
+    play_random(desk, 3, 0);
+    desk->game.engine_b[0] = 1;
+    refuses(desk, "other engines");
+    desk->game.engine_b[0] = 0;
+    desk->game.tables_a[0] = 1;
+    refuses(desk, "other endgame tables");
+    memcpy(desk->experiment.a.tables, desk->game.tables_a, STORE_HASH);
+    assert_int_equal(judge(desk), 0);
+    assert_false(desk->row.claimed);
+}
+
 static void knows_the_rules_or_says_so(void **state)
 {
     struct desk *desk = *state;
@@ -179,6 +231,8 @@ int main(void)
         cmocka_unit_test_setup_teardown(refuses_what_is_not_the_pairs_game, set_up, tear_down),
         cmocka_unit_test_setup_teardown(refuses_illegal_surplus_and_unfinished_games, set_up, tear_down),
         cmocka_unit_test_setup_teardown(refuses_a_false_claim, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(takes_a_programs_fault_as_claimed, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(refuses_other_engines_and_tables, set_up, tear_down),
         cmocka_unit_test_setup_teardown(knows_the_rules_or_says_so, set_up, tear_down),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -154,7 +154,7 @@ static void a_conflict_holds_the_prefix_until_two_workers_agree(void **state)
     job_destroy(deliver(bench, 3, 2, 1, 1, false, STORE_GAME_INSERTED)); /* 2 is missing: the prefix is 2 */
     struct job *report = deliver(bench, 3, 1, 2, 2, true, STORE_GAME_CONFLICT);
     assert_int_equal(report->report.disputed_count, 1);
-    assert_int_equal(report->report.disputed[0], 3);
+    assert_int_equal(report->report.disputed[0].pair, 3);
     job_destroy(report);
     report = deliver(bench, 2, 1, 1, 1, false, STORE_GAME_INSERTED);
     assert_int_equal(report->report.prefix, 3); /* and no further */

@@ -114,6 +114,34 @@ static void equal_deterministic_players_are_duplicates(void **state)
     assert_accepted(&create);
 }
 
+static void programs_are_players_of_their_own(void **state)
+{
+    (void)state;
+    struct message_create_experiment create = match();
+    create.spec.b = create.spec.a;
+    assert_refused(&create, "same deterministic player");
+    create.spec.a.engine[0] = 1;
+    assert_accepted(&create);
+    create.spec.b.engine[0] = 1;
+    assert_refused(&create, "same deterministic player");
+    strcpy(create.spec.b.options, "Level=Master\nSeed=1");
+    assert_accepted(&create);
+    create.spec.a.tables[0] = 1;
+    create.spec.b = create.spec.a;
+    create.spec.b.tables[0] = 2;
+    assert_accepted(&create);
+    create.spec.a.hash_kib = 1500;
+    assert_refused(&create, "--hash 2048");
+    create.spec.a.hash_kib = 2048;
+    strcpy(create.spec.a.options, "Seed=1\nthreads=2");
+    assert_refused(&create, "threads is set by the worker");
+    strcpy(create.spec.a.options, "no value");
+    assert_refused(&create, "Name=Value");
+    create.spec.a = match().spec.a;
+    strcpy(create.spec.a.options, "Seed=1");
+    assert_refused(&create, "built-in engine takes no options");
+}
+
 static void one_opening_is_one_pair(void **state)
 {
     (void)state;
@@ -197,6 +225,7 @@ int main(void)
         cmocka_unit_test(rules_must_be_known_and_end),
         cmocka_unit_test(players_need_weights_and_limits),
         cmocka_unit_test(equal_deterministic_players_are_duplicates),
+        cmocka_unit_test(programs_are_players_of_their_own),
         cmocka_unit_test(one_opening_is_one_pair),
         cmocka_unit_test(matches_have_no_noise_and_selfplay_one_player),
         cmocka_unit_test(tests_must_be_sound),

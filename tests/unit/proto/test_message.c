@@ -137,6 +137,45 @@ static void test_fields_arrive(void **state)
     free(frame.bytes);
 }
 
+/* What came later than the golden bytes of version 1: absent there, and whole here. */
+static void test_engines_and_tables_arrive(void **state)
+{
+    (void)state;
+    struct message message = sample_message(MESSAGE_LEASE_GRANT), back;
+    struct message_player *a = &message.lease_grant.spec.a;
+    sample_hash(a->engine, 5);
+    sample_hash(a->tables, 6);
+    strcpy(a->options, "Level=Master\nName With Blanks=größer = besser\nEmpty=");
+    struct frame frame = encode(&message);
+    assert_decodes(frame, &back);
+    assert_memory_equal(back.lease_grant.spec.a.engine, a->engine, MESSAGE_HASH);
+    assert_memory_equal(back.lease_grant.spec.a.tables, a->tables, MESSAGE_HASH);
+    assert_string_equal(back.lease_grant.spec.a.options, a->options);
+    assert_true(message_hash_is_none(back.lease_grant.spec.b.engine));
+    assert_string_equal(back.lease_grant.spec.b.options, "");
+    message_done(&back);
+    free(frame.bytes);
+
+    message = sample_message(MESSAGE_RESULTS);
+    sample_hash(message.results.games[0].engine_b, 7);
+    sample_hash(message.results.games[1].tables_a, 8);
+    frame = encode(&message);
+    assert_decodes(frame, &back);
+    assert_memory_equal(back.results.games[0].engine_b, message.results.games[0].engine_b, MESSAGE_HASH);
+    assert_true(message_hash_is_none(back.results.games[0].engine_a));
+    assert_memory_equal(back.results.games[1].tables_a, message.results.games[1].tables_a, MESSAGE_HASH);
+    message_done(&back);
+    free(frame.bytes);
+
+    message = sample_message(MESSAGE_RELEASE);
+    strcpy(message.release.because, "player a: it exited with status 9");
+    frame = encode(&message);
+    assert_decodes(frame, &back);
+    assert_string_equal(back.release.because, message.release.because);
+    message_done(&back);
+    free(frame.bytes);
+}
+
 /* --- one wrong field a time --- */
 
 /* A fresh sample with one field changed must be refused for `because`. */
@@ -201,6 +240,12 @@ static void test_grant_refusals(void **state)
             (m.lease_grant.spec.b.node_limit = 0, m.lease_grant.spec.b.depth_limit = 0,
              m.lease_grant.spec.b.time_ms = 0),
             "player b has no limit");
+    REFUSED(MESSAGE_LEASE_GRANT, strcpy(m.lease_grant.spec.a.options, "Name"), "Name=Value");
+    REFUSED(MESSAGE_LEASE_GRANT, strcpy(m.lease_grant.spec.a.options, "=x"), "Name=Value");
+    REFUSED(MESSAGE_LEASE_GRANT, strcpy(m.lease_grant.spec.a.options, "A =x"), "blank beside its name");
+    REFUSED(MESSAGE_LEASE_GRANT, strcpy(m.lease_grant.spec.a.options, "A=\tx"), "UTF-8");
+    REFUSED(MESSAGE_LEASE_GRANT, (void)memset(strcpy(m.lease_grant.spec.a.options, "A=") + 2, 'x', 300),
+            "at most 255");
     static uint64_t outside[] = {1032}, below[] = {999}, twice[] = {1001, 1001}, falling[] = {1002, 1001};
     static uint64_t many[MESSAGE_SKIP_MAX + 1];
     REFUSED(MESSAGE_LEASE_GRANT, (m.lease_grant.skip = outside, m.lease_grant.skip_count = 1), "ascending");
@@ -553,6 +598,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_every_kind_keeps_its_bytes),
         cmocka_unit_test(test_fields_arrive),
+        cmocka_unit_test(test_engines_and_tables_arrive),
         cmocka_unit_test(test_hello_refusals),
         cmocka_unit_test(test_answer_refusals),
         cmocka_unit_test(test_grant_refusals),

@@ -1,0 +1,189 @@
+#!/usr/bin/env bash
+# Other programs as players: added with a look at what they are, fetched and run by the workers, the same games as the
+# built-in engine's under a node limit; and what becomes of those that fail.
+. "$(dirname "$0")/lib.sh"
+engine=$build/kroo-engine
+export KROO_MOVE_MS=3000
+
+# An engine that passes on what the real one says, but for its faults: `script NAME START GO` writes one. START runs
+# before anything is said; GO at each `go`, with the number of the game's own moves so far in $n.
+script() {
+    cat >"$work/$1" <<END
+#!/usr/bin/env bash
+$2
+coproc REAL { exec "$engine"; }
+relay() { while read -r answer <&"\${REAL[0]}"; do printf '%s\n' "\$answer"; case \$answer in \$1*) return ;; esac; done; exit 1; }
+n=0
+while read -r line; do
+    case \$line in
+    ucinewgame) n=0 ;;
+    go*) $3
+         n=\$((n + 1)) ;;
+    esac
+    printf '%s\n' "\$line" >&"\${REAL[1]}"
+    case \$line in uci) relay uciok ;; isready) relay readyok ;; go*) relay bestmove ;; esac
+done
+END
+    chmod +x "$work/$1"
+}
+run_match() { id=$("$kroo" match starting starting --dir "$dir" "$@" 2>"$work/said" | head -n 1) && [ -n "$id" ]; }
+games() {
+    sql "select pair_no, leg, moves, result, reason, south, north from game_counted where experiment_id = $1 order by 1, 2"
+}
+state_is() { [ "$(sql "select state from experiment where id = $id")" = "$1" ]; }
+settled() { sql "select string_agg(distinct settlement, ';') from dispute where experiment_id = $id"; }
+reasons() { sql "select string_agg(distinct reason || ' ' || claimed, ';' order by reason || ' ' || claimed) from game_counted where experiment_id = $id"; }
+# The processes of this cluster's engines.
+engines() { pgrep -f "^$dir/worker-[0-9]+/engines/"; }
+
+ok "a private cluster" "$kroo" up --dir "$dir" --workers 2
+
+# --- adding ---
+ok "this build can be added" "$kroo" engine add "$engine" --name same --note "this very build" --dir "$dir"
+ok "twice, too" "$kroo" engine add "$engine" --name same --dir "$dir"
+is "and is there once" "$("$kroo" engine ls --dir "$dir" --json | jq -r '.[] | "\(.name) \(.note) \(.sha256)"')" \
+    "same this very build $(sha256sum "$engine" | cut -d' ' -f1)"
+is "with its options" "$(sql "select options like '%option name TablesFile type string%' from engine")" t
+script other "" ""
+fails "another file under a taken name is refused" 1 "taken by another file" \
+    "$kroo" engine add "$work/other" --name same --dir "$dir"
+fails "the same file under another name" 1 "under the name same" "$kroo" engine add "$engine" --name again --dir "$dir"
+fails "built-in is no name" 1 "give another" "$kroo" engine add "$engine" --name built-in --dir "$dir"
+fails "nor is ../x" 1 "is no name" "$kroo" engine add "$engine" --name ../x --dir "$dir"
+cp "$engine" "$work/plain" && chmod -x "$work/plain"
+fails "what is not executable" 1 "chmod \+x" "$kroo" engine add "$work/plain" --name x --dir "$dir"
+printf 'nonsense' >"$work/text" && chmod +x "$work/text"
+fails "what cannot be run" 1 "cannot be run" "$kroo" engine add "$work/text" --name x --dir "$dir"
+printf '#!/bin/sh\necho hello; echo broken >&2; exit 3\n' >"$work/quits" && chmod +x "$work/quits"
+fails "what ends" 1 'exited with status 3, and wrote "broken' "$kroo" engine add "$work/quits" --name x --dir "$dir"
+printf '#!/bin/sh\nwhile read -r line; do :; done\n' >"$work/mute" && chmod +x "$work/mute"
+fails "what says nothing" 1 "did not answer in time" timeout 60 "$kroo" engine add "$work/mute" --name x --dir "$dir"
+printf '#!/bin/sh\nexec yes' >"$work/flood" && chmod +x "$work/flood"
+fails "what says too much" 1 "more than any program" timeout 60 "$kroo" engine add "$work/flood" --name x --dir "$dir"
+fails "a file that is not there" 1 "No such file" "$kroo" engine add "$work/absent" --name x --dir "$dir"
+: >"$work/empty"
+fails "an empty one" 1 "is empty" "$kroo" engine add "$work/empty" --name x --dir "$dir"
+is "none of them is left" "$(sql "select count(*) from engine")|$(sql "select count(*) from artifact where kind = 'engine'")" '1|1'
+
+# --- the same games ---
+ok "the built-in engine plays itself" run_match --nodes-a 500 --nodes-b 200 --pairs 12 --seed 3 --wait
+games "$id" >"$work/built-in.games"
+built_in=$id
+ok "this build as a process plays it" run_match --nodes-a 500 --nodes-b 200 --engine-a same --pairs 12 --seed 3 --wait
+games "$id" >"$work/process.games"
+ok "the same games, move by move" cmp "$work/built-in.games" "$work/process.games"
+is "all of them" "$(wc -l <"$work/process.games")" 24
+process=$id
+ok "and on both sides" run_match --nodes-a 500 --nodes-b 200 --engine same --pairs 12 --seed 3 --wait
+games "$id" >"$work/both.games"
+ok "the same again" cmp "$work/built-in.games" "$work/both.games"
+ok "kroo verify agrees" "$kroo" verify --dir "$dir" "$process"
+ok "kroo replay plays a game again with the engine from the database" "$kroo" replay --dir "$dir" "$process" 5 1
+ok "kroo show names the engine" grep -q 'engine same (' <("$kroo" show --dir "$dir" "$process")
+ok "kroo ls, too" grep -q 'by same' <("$kroo" ls --dir "$dir")
+ok "and the export has its hash" grep -q "engine:$(sha256sum "$engine" | cut -d' ' -f1)" \
+    <("$kroo" games --dir "$dir" "$process" --pairs 0)
+ok "the copy that runs is its own user's alone" test "$(stat -c %a "$dir"/worker-?/engines/* | sort -u)" = 500
+ok "self-play by an engine, with scores" "$kroo" selfplay --dir "$dir" --weights starting --engine same --nodes 200 --pairs 4 --seed 1 --wait
+is "which are stored" "$(sql "select bool_and(octet_length(scores) = 2 * plies) from game where experiment_id = (select max(id) from experiment)")" t
+
+# --- one player or two ---
+fails "equal players are still refused" 1 "same deterministic player" \
+    "$kroo" match starting starting --dir "$dir" --engine same --pairs 1
+fails "options are for programs" 1 "built-in engine takes no options" \
+    "$kroo" match starting starting --dir "$dir" --option-a Level=Master --pairs 1
+fails "what the worker sets is not for the user" 1 "set by the worker" \
+    "$kroo" match starting starting --dir "$dir" --engine-a same --option-a Threads=4 --pairs 1
+fails "an option without a value is wrong usage" 2 "Name=Value" \
+    "$kroo" match starting starting --dir "$dir" --engine-a same --option-a Level --pairs 1
+fails "an engine that is not there" 1 "kroo engine ls" \
+    "$kroo" match starting starting --dir "$dir" --engine-a none-such --pairs 1
+fails "a table that is no whole MiB" 1 "whole MiB: give --hash 2048" \
+    "$kroo" match starting starting --dir "$dir" --engine-a same --hash 1500 --pairs 1
+ok "players that differ in an option are two" run_match --engine same --option-a Level=Apprentice --option-a Seed=7 --nodes 300 --pairs 3 --seed 2 --wait
+is "kept with the player" "$(sql "select p.options ->> 'set' from player p join experiment e on e.player_a = p.id where e.id = $id")" \
+    '["Level=Apprentice", "Seed=7"]'
+ok "and told by kroo show" grep -q 'option Level=Apprentice' <("$kroo" show --dir "$dir" "$id")
+
+# --- endgame tables ---
+"$engine" tables build --rules site --seeds 7 --out "$work/site-7" 2>/dev/null
+ok "tables can be added" "$kroo" tables add "$work/site-7" --name site-7 --dir "$dir"
+fails "what is no table is refused" 1 "plain" "$kroo" tables add "$work/plain" --name x --dir "$dir"
+ok "the built-in engine plays with them" run_match --tables-a site-7 --nodes 400 --pairs 6 --seed 4 --wait
+games "$id" >"$work/tables.games"
+tables=$id
+ok "and so does the process" run_match --tables-a site-7 --engine-a same --nodes 400 --pairs 6 --seed 4 --wait
+games "$id" >"$work/tables-process.games"
+ok "the same games" cmp "$work/tables.games" "$work/tables-process.games"
+ok "kroo replay has them, too" "$kroo" replay --dir "$dir" "$tables" 2 0
+fails "tables of other rules are refused" 1 "rules" \
+    "$kroo" match starting starting --dir "$dir" --rules school --tables-a site-7 --pairs 1
+
+# --- an engine that is killed between its games goes on; nothing of it is left at the end ---
+ok "engines run while a match is played" run_match --engine-a same --nodes-a 20000 --nodes-b 100 --pairs 12 --seed 8
+ok "as processes of their own" wait_until 60 engines
+# One that is killed at its first move gives no game, later a claim: either way it is played again.
+pkill -9 -o -f "^$dir/worker-[0-9]+/engines/"
+ok "one killed in the middle loses no game" wait_until 120 state_is finished
+is "no claim of it counts" "$(reasons | tr ';' '\n' | grep -c ' true' || :)" 0
+worker=$(cut -d' ' -f1 "$dir/run/worker-1.pid")
+run_match --engine-a same --nodes-a 200000 --nodes-b 100 --pairs 20 --seed 8
+ok "engines again" wait_until 60 engines
+kill -9 "$worker"
+dead() { ! pgrep -f "^$dir/worker-1/engines/"; }
+ok "a worker that is killed takes its engines with it" wait_until 20 dead
+"$kroo" stop --dir "$dir" "$id" >/dev/null
+ok "the worker is started again" "$kroo" up --dir "$dir" --workers 2
+
+# --- faults after the first move: two workers' word ---
+script illegal "" '[ "$n" -ge 2 ] \&\& { echo "bestmove Z"; continue; }'
+sed -i 's/\\&\\&/\&\&/' "$work/illegal"
+ok "an engine that will play what is no move" "$kroo" engine add "$work/illegal" --name illegal --dir "$dir"
+run_match --engine-a illegal --nodes 100 --nodes-a 50 --pairs 2 --seed 5
+ok "is played to the end" wait_until 120 state_is finished
+is "each of its games is a claimed loss" "$(reasons)|$(sql "select bool_and(a_half_points = 0) from game_counted where experiment_id = $id")" 'illegal-move true|t'
+is "that two workers agree on" "$(settled)" 'kept: two independent workers agree'
+ok "kroo verify agrees" "$kroo" verify --dir "$dir" "$id"
+ok "and kroo replay comes to the same end" "$kroo" replay --dir "$dir" "$id" 0 0
+
+script crashes "" '[ "$n" -lt 2 ] || exit 9'
+"$kroo" engine add "$work/crashes" --name crashes --dir "$dir" >/dev/null 2>&1
+run_match --engine-b crashes --nodes 100 --nodes-a 50 --pairs 1 --seed 6
+ok "one that crashes" wait_until 120 state_is finished
+is "loses so" "$(reasons)|$(settled)" 'crash true|kept: two independent workers agree'
+
+script hangs "" '[ "$n" -lt 1 ] || read -r forever </dev/tty0 || exec tail -f /dev/null'
+"$kroo" engine add "$work/hangs" --name hangs --dir "$dir" >/dev/null 2>&1
+run_match --engine-b hangs --nodes 100 --nodes-a 50 --pairs 1 --seed 6
+ok "one that hangs" wait_until 120 state_is finished
+is "loses so" "$(reasons)|$(settled)" 'crash true|kept: two independent workers agree'
+
+script once "" "[ \"\$n\" -lt 2 ] || ! mkdir $work/once.done 2>/dev/null || exit 9"
+"$kroo" engine add "$work/once" --name once --dir "$dir" >/dev/null 2>&1
+run_match --engine-a once --nodes 100 --nodes-a 50 --pairs 1 --seed 6
+ok "one that crashed on one machine alone" wait_until 120 state_is finished
+is "has not lost" "$(reasons | grep -c true || :)|$(settled)" '0|replaced: two independent workers agree'
+ok "kroo verify agrees" "$kroo" verify --dir "$dir" "$id"
+
+# --- nothing is run that is not what its hash says ---
+hash=$(sha256sum "$engine" | cut -d' ' -f1)
+for copy in "$dir"/worker-*/engines/"$hash"; do
+    chmod u+w "$copy" && cp "$work/other" "$copy"
+done
+ok "a copy that was changed is fetched anew" run_match --nodes-a 500 --nodes-b 200 --engine-a same --pairs 12 --seed 3 --wait
+games "$id" >"$work/again.games"
+ok "and the games are the same" cmp "$work/built-in.games" "$work/again.games"
+ok "the changed one was set aside" test -e "$(ls -d "$dir"/worker-*/engines/*.corrupt | head -n 1)"
+
+# --- faults before the first move: no game at all ---
+script barren "" '[ -e '"$work"'/added ] && exit 9'
+"$kroo" engine add "$work/barren" --name barren --dir "$dir" >/dev/null 2>&1
+touch "$work/added"
+run_match --engine-a barren --nodes 100 --nodes-b 50 --pairs 4 --seed 6
+ok "one that never moves stops the experiment" wait_until 150 state_is blocked
+is "with its reason" "$(sql "select state_reason ~ 'failed before its first move: player a: .*exited with status 9.*said by two workers' from experiment where id = $id")" t
+is "and without a game" "$(sql "select count(*) from game where experiment_id = $id")" 0
+
+ok "the cluster goes down" "$kroo" down --dir "$dir"
+ok "and leaves no engine behind" test -z "$(engines)"
+done_testing
