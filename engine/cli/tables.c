@@ -15,7 +15,14 @@
 #include "engine/tables_check.h"
 #include "engine/team.h"
 
-enum { THREADS_DEFAULT = 2, COUNT_DEFAULT = 200, DEPTH_DEFAULT = 8, POSITIONS_LAYERS = 5 };
+enum {
+    THREADS_DEFAULT = 2,
+    COUNT_DEFAULT = 200,
+    DEPTH_DEFAULT = 8,
+    POSITIONS_LAYERS = 4,
+    DRAWS_MAX = 1000,
+    AGAIN = 1 << 20
+};
 
 struct request {
     struct rules rules;
@@ -379,10 +386,50 @@ static void print_certified(const struct certified *found, int seeds)
            position_house_letter(found->house), seeds, found->lo, found->others_up);
 }
 
+/* Position `index` of a layer may have been drawn before: then another of the same outcome is. */
+static bool draw_another(const struct tables *tables, const struct request *request, int seeds,
+                         uint64_t index, struct certified *drawn, int count)
+{
+    for (int attempt = 0; attempt < DRAWS_MAX; attempt++, index += AGAIN) {
+        struct certified *found = &drawn[count];
+        if (!certified_draw(tables, (uint64_t)request->seed, seeds, index, request->depth, found))
+            return false;
+        int same = 0;
+        while (memcmp(&drawn[same].position, &found->position, sizeof found->position) != 0)
+            same++;
+        if (same == count)
+            return true;
+    }
+    return false;
+}
+
+static int print_positions(const struct tables *tables, const struct request *request, const char *tool)
+{
+    struct certified *drawn = malloc((size_t)request->count * sizeof *drawn);
+    int layers = tables->seeds < POSITIONS_LAYERS ? tables->seeds + 1 : POSITIONS_LAYERS, status = TOOL_DONE;
+    if (drawn == NULL)
+        return refuse(tool, request->path, TABLES_ERROR_MEMORY);
+    for (int i = 0; i < request->count && status == TOOL_DONE; i++) {
+        int seeds = tables->seeds - i % layers;
+        if (draw_another(tables, request, seeds, (uint64_t)(i / layers), drawn, i)) {
+            print_certified(&drawn[i], seeds);
+        } else {
+            fprintf(
+                stderr,
+                "%s: %s: too few boards of %d seeds qualify; ask for fewer or less deep, or build tables for "
+                "more\n",
+                tool, request->path, seeds);
+            status = TOOL_REFUSED;
+        }
+    }
+    free(drawn);
+    return status;
+}
+
 static int positions_main(int argc, char **argv)
 {
     const struct argp_option options[] = {
-        {"count", KEY_COUNT, "N", 0, "Positions, in turn of the five largest numbers of seeds (default 200)",
+        {"count", KEY_COUNT, "N", 0, "Positions, in turn of the four largest numbers of seeds (default 200)",
          0},
         {"depth", KEY_DEPTH, "D", 0, "Plies of the minimax that must go wrong, 2 to 11 (default 8)", 0},
         {"seed", KEY_SEED, "S", 0, "Another sample (default 1)", 0},
@@ -396,18 +443,7 @@ static int positions_main(int argc, char **argv)
     struct tables *tables = open_tables(argv[0], &request);
     if (tables == NULL)
         return TOOL_REFUSED;
-    int layers = tables->seeds < POSITIONS_LAYERS ? tables->seeds : POSITIONS_LAYERS, status = TOOL_DONE;
-    for (int i = 0; i < request.count && status == TOOL_DONE; i++) {
-        struct certified found;
-        int seeds = layers == 0 ? 0 : tables->seeds - i % layers;
-        if (certified_draw(tables, (uint64_t)request.seed, seeds, (uint64_t)i, request.depth, &found)) {
-            print_certified(&found, seeds);
-        } else {
-            fprintf(stderr, "%s: %s: too few boards of %d seeds qualify; build tables for more\n", argv[0],
-                    request.path, seeds);
-            status = TOOL_REFUSED;
-        }
-    }
+    int status = print_positions(tables, &request, argv[0]);
     tables_close(tables);
     return options_finish_output(argv[0]) == TOOL_DONE ? status : TOOL_REFUSED;
 }
