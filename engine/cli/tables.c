@@ -18,7 +18,7 @@
 enum {
     THREADS_DEFAULT = 2,
     COUNT_DEFAULT = 200,
-    DEPTH_DEFAULT = 8,
+    DEPTH_DEFAULT = 5,
     POSITIONS_LAYERS = 4,
     DRAWS_MAX = 1000,
     AGAIN = 1 << 20
@@ -431,7 +431,7 @@ static int positions_main(int argc, char **argv)
     const struct argp_option options[] = {
         {"count", KEY_COUNT, "N", 0, "Positions, in turn of the four largest numbers of seeds (default 200)",
          0},
-        {"depth", KEY_DEPTH, "D", 0, "Plies of the minimax that must go wrong, 2 to 11 (default 8)", 0},
+        {"depth", KEY_DEPTH, "D", 0, "Plies of the minimax that must go wrong, 2 to 11 (default 5)", 0},
         {"seed", KEY_SEED, "S", 0, "Another sample (default 1)", 0},
         {0}};
     struct request request = read_request(

@@ -5,7 +5,7 @@
 #include "engine/game.h"
 
 #define POSITIONS "tests/vectors/certified-best-moves.jsonl"
-enum { COUNT = 200, DEPTH = 11, SEEDS = BUILT_SANITIZED ? 9 : 12 };
+enum { COUNT = 200, DEPTH = 5, SEEDS = BUILT_SANITIZED ? 9 : 12 };
 
 struct seen {
     const struct tables *tables;
