@@ -6,7 +6,13 @@
 
 /* States won but not yet followed back wait in blocks, a list for each rank and member. A state is 61 bits:
  * twelve counts of five bits and its kind. */
-enum { BLOCK_STATES = 2046, RING = 32, STATE_ALL = 60 };
+enum {
+    BLOCK_STATES = 2046,
+    RING = 32,
+    STATE_ALL = 60,
+    ALL_BELOW_RANK = (1 << ATTRACTOR_ALL_RANK) - 1,
+    ALL_BEFORE = (1 << ATTRACTOR_ALL_VALUE) - 1, /* what an `all` state holds before it is won */
+};
 
 struct block {
     struct block *next;
@@ -23,10 +29,7 @@ struct worker {
     struct block *lists[ATTRACTOR_RANK_MAX + 1]; /* without ranks the first two, in turn */
     struct block *spare;
     struct waiting ring[RING]; /* boards whose words are on their way from memory */
-    struct waiting
-        settled[RING]; /* `all` states won but for their rank: their moves' ranks are on their way */
-    unsigned settled_in, settled_out;
-    uint64_t won;    /* in all */
+    uint64_t won;              /* in all */
     int64_t waiting; /* states put into lists less those taken out; of the team only the sum counts */
     int rank_max;
     enum attractor_error error;
@@ -172,88 +175,57 @@ static void set_all(struct attractor *attractor, struct worker *worker, struct b
                     int rank)
 {
     struct attractor_states *states = attractor->states;
-    unsigned value = (unsigned)(attractor->threshold + ATTRACTOR_BIAS);
-    uint16_t won = (uint16_t)(ATTRACTOR_ALL_WON | value << ATTRACTOR_ALL_VALUE);
-    uint16_t old = __atomic_load_n(&states->all[number], __ATOMIC_RELAXED);
-    __atomic_store_n(&states->all[number], (uint16_t)(old | won), __ATOMIC_RELAXED);
-    if (states->all_rank != NULL) {
-        states->all_rank[number] = (uint16_t)rank;
+    uint32_t value = (uint32_t)(attractor->threshold + ATTRACTOR_BIAS);
+    uint32_t won = ATTRACTOR_ALL_WON | value << ATTRACTOR_ALL_VALUE | (uint32_t)rank << ATTRACTOR_ALL_RANK;
+    uint32_t old = __atomic_load_n(&states->all[number], __ATOMIC_RELAXED) & ALL_BEFORE;
+    __atomic_store_n(&states->all[number], old | won, __ATOMIC_RELAXED);
+    if (states->any_rank != NULL)
         worker->rank_max = rank > worker->rank_max ? rank : worker->rank_max;
-    }
     put_state(attractor, worker, board, true, rank);
 }
 
-/* The highest rank among the states that moves within the layer lead to. */
-BOARD_INLINE int highest_rank(const struct attractor_states *states, struct board board, enum rules_slam slam,
-                              enum rules_feeding feeding)
-{
-    int highest = 0;
-    for (unsigned mask = board_legal_as(board, slam, feeding); mask != 0; mask &= mask - 1) {
-        struct board next = board_make_as(board, __builtin_ctz(mask), slam);
-        if (((next.own | next.other) >> 48) == 0) {
-            int rank = states->any_rank[index_in_layer(next)];
-            highest = rank > highest ? rank : highest;
-        }
-    }
-    return highest;
-}
-
-/* No move of an `all` state is open any more, and none out of the layer is worth less than the threshold. */
-BOARD_INLINE void win_all(struct attractor *attractor, struct worker *worker, struct board board,
-                          uint32_t number, enum rules_slam slam, enum rules_feeding feeding)
+/* No move of an `all` state (its word as it is now) is open any more, and none out of the layer is worth less
+ * than the threshold. */
+static inline void win_all(struct attractor *attractor, struct worker *worker, struct board board,
+                           uint32_t number, uint32_t all)
 {
     struct attractor_states *states = attractor->states;
-    if (states->all_cap != NULL && states->all_cap[number] < attractor->threshold) {
+    if (states->all_cap != NULL && states->all_cap[number] < attractor->threshold)
         states->all_seed[number] = states->all_cap[number];
-        return;
-    }
-    int rank = attractor->rank + 1;
-    if (states->any_rank != NULL)
-        rank = highest_rank(states, board, slam, feeding) + 1;
-    set_all(attractor, worker, board, number, rank);
+    else if (states->any_rank != NULL)
+        set_all(attractor, worker, board, number, (int)(all >> ATTRACTOR_ALL_RANK) + 1);
+    else
+        set_all(attractor, worker, board, number, attractor->rank + 1);
 }
 
-BOARD_INLINE void win_oldest(struct attractor *attractor, struct worker *worker, enum rules_slam slam,
-                             enum rules_feeding feeding)
+/* The word of an `all` state after one of its moves has closed at a rank. */
+BOARD_INLINE uint32_t with_move_closed(uint32_t all, uint32_t rank)
 {
-    const struct waiting *oldest = &worker->settled[worker->settled_out++ % RING];
-    win_all(attractor, worker, oldest->board, oldest->number, slam, feeding);
-}
-
-/* Asks for what highest_rank will read, and wins the state RING such states later. */
-BOARD_INLINE void win_later(struct attractor *attractor, struct worker *worker, struct board board,
-                            uint32_t number, enum rules_slam slam, enum rules_feeding feeding)
-{
-    const struct attractor_states *states = attractor->states;
-    if (states->any_rank == NULL) {
-        win_all(attractor, worker, board, number, slam, feeding);
-        return;
-    }
-    if (worker->settled_in - worker->settled_out == RING)
-        win_oldest(attractor, worker, slam, feeding);
-    for (unsigned mask = board_legal_as(board, slam, feeding); mask != 0; mask &= mask - 1) {
-        struct board next = board_make_as(board, __builtin_ctz(mask), slam);
-        if (((next.own | next.other) >> 48) == 0)
-            __builtin_prefetch(&states->any_rank[index_in_layer(next)]);
-    }
-    worker->settled[worker->settled_in++ % RING] = (struct waiting){board, number};
+    uint32_t highest = all >> ATTRACTOR_ALL_RANK;
+    highest = rank > highest ? rank : highest;
+    return ((all & ALL_BELOW_RANK) - 1) | highest << ATTRACTOR_ALL_RANK;
 }
 
 /* One move of an `all` state leads to a state of the threshold. */
-BOARD_INLINE void close_move(struct attractor *attractor, struct worker *worker, struct board board,
-                             uint32_t number, enum rules_slam slam, enum rules_feeding feeding)
+static inline void close_move(struct attractor *attractor, struct worker *worker, struct board board,
+                              uint32_t number)
 {
-    uint16_t *all = &attractor->states->all[number];
-    uint16_t before;
-    if (attractor->shared)
-        before = __atomic_fetch_sub(all, 1, __ATOMIC_RELAXED);
-    else
-        before = (*all)--;
-    if ((before & (ATTRACTOR_ALL_COUNT | ATTRACTOR_ALL_WON)) != 1)
+    uint32_t *at = &attractor->states->all[number];
+    uint32_t rank = (uint32_t)attractor->rank, before = __atomic_load_n(at, __ATOMIC_RELAXED), all;
+    do {
+        if ((before & ATTRACTOR_ALL_WON) != 0)
+            return;
+        all = with_move_closed(before, rank);
+        if (!attractor->shared) {
+            *at = all;
+            break;
+        }
+    } while (!__atomic_compare_exchange_n(at, &before, all, true, __ATOMIC_RELAXED, __ATOMIC_RELAXED));
+    if ((all & ATTRACTOR_ALL_COUNT) != 0)
         return;
-    int exit = (before >> ATTRACTOR_ALL_EXIT & ATTRACTOR_SIX) - ATTRACTOR_BIAS;
+    int exit = (int)(all >> ATTRACTOR_ALL_EXIT & ATTRACTOR_SIX) - ATTRACTOR_BIAS;
     if (-exit >= attractor->threshold)
-        win_later(attractor, worker, board, number, slam, feeding);
+        win_all(attractor, worker, board, number, all);
 }
 
 /* --- following back --- */
@@ -279,18 +251,18 @@ BOARD_INLINE void follow_block(struct attractor *attractor, struct worker *worke
                     if (all)
                         win_any(attractor, worker, ready->board, ready->number, attractor->rank + 1);
                     else
-                        close_move(attractor, worker, ready->board, ready->number, slam, feeding);
+                        close_move(attractor, worker, ready->board, ready->number);
                 }
                 if (j < count) {
                     uint32_t number = (uint32_t)index_in_layer(before[j]);
                     __builtin_prefetch(all ? (void *)&states->any[number] : (void *)&states->all[number], 1);
+                    if (all && states->any_rank != NULL)
+                        __builtin_prefetch(&states->any_rank[number], 1);
                     ring[in++ % RING] = (struct waiting){before[j], number};
                 }
             }
         }
     }
-    while (worker->settled_in != worker->settled_out)
-        win_oldest(attractor, worker, slam, feeding);
 }
 
 static void follow(struct attractor *attractor, struct worker *worker, const struct block *block)
@@ -365,9 +337,9 @@ static int64_t waiting(const struct attractor *attractor)
  * wide. */
 static bool may_win(const struct attractor_states *states, int threshold, uint32_t start, uint32_t count)
 {
-    const uint16_t highest = (uint16_t)((unsigned)(ATTRACTOR_BIAS - threshold) << ATTRACTOR_ALL_EXIT);
-    const uint16_t exits = ATTRACTOR_SIX << ATTRACTOR_ALL_EXIT;
-    const uint16_t closed = ATTRACTOR_ALL_WON | ATTRACTOR_ALL_COUNT;
+    const uint32_t highest = (uint32_t)(ATTRACTOR_BIAS - threshold) << ATTRACTOR_ALL_EXIT;
+    const uint32_t exits = ATTRACTOR_SIX << ATTRACTOR_ALL_EXIT;
+    const uint32_t closed = ATTRACTOR_ALL_WON | ATTRACTOR_ALL_COUNT;
     const int8_t wanted = (int8_t)threshold;
     unsigned char found = 0;
     const uint8_t *any = states->any + start;
@@ -379,14 +351,14 @@ static bool may_win(const struct attractor_states *states, int threshold, uint32
         for (uint32_t i = 0; i < count; i++)
             found |= (unsigned char)((any[i] == 0) & (any_seed[i] >= wanted));
     }
-    const uint16_t *all = states->all + start;
-    uint16_t found_all = 0;
+    const uint32_t *all = states->all + start;
+    uint32_t found_all = 0;
     for (uint32_t i = 0; i < count; i++)
-        found_all |= (uint16_t)(((all[i] & closed) == 0) & ((all[i] & exits) <= highest));
+        found_all |= (uint32_t)(((all[i] & closed) == 0) & ((all[i] & exits) <= highest));
     if (states->all_seed != NULL) {
         const int8_t *all_seed = states->all_seed + start;
         for (uint32_t i = 0; i < count; i++)
-            found_all |= (uint16_t)(((all[i] & ATTRACTOR_ALL_WON) == 0) & (all_seed[i] >= threshold));
+            found_all |= (uint32_t)(((all[i] & ATTRACTOR_ALL_WON) == 0) & (all_seed[i] >= threshold));
     }
     return (found | found_all) != 0;
 }
@@ -398,7 +370,6 @@ BOARD_INLINE void win_alone(struct attractor *attractor, struct worker *worker,
                             const struct layer_segment *segment, uint32_t i)
 {
     struct attractor_states *states = attractor->states;
-    const struct rules *rules = attractor->rules;
     int threshold = attractor->threshold;
     uint32_t number = segment->start + i;
     if (states->any[number] == 0) {
@@ -407,15 +378,14 @@ BOARD_INLINE void win_alone(struct attractor *attractor, struct worker *worker,
         else if (states->any_exit[number] >= threshold)
             win_any(attractor, worker, layer_board(attractor->layer, segment, i), number, 1);
     }
-    unsigned all = states->all[number];
+    uint32_t all = states->all[number];
     if ((all & ATTRACTOR_ALL_WON) != 0)
         return;
     if (states->all_seed != NULL && states->all_seed[number] >= threshold)
         set_all(attractor, worker, layer_board(attractor->layer, segment, i), number, 0);
     else if ((all & ATTRACTOR_ALL_COUNT) == 0 &&
              ATTRACTOR_BIAS - (int)(all >> ATTRACTOR_ALL_EXIT & ATTRACTOR_SIX) >= threshold)
-        win_all(attractor, worker, layer_board(attractor->layer, segment, i), number, rules->slam,
-                rules->feeding);
+        win_all(attractor, worker, layer_board(attractor->layer, segment, i), number, all);
 }
 
 static void scan_segment(void *context, int member, const struct layer_segment *segment)

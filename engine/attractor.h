@@ -27,15 +27,14 @@ enum attractor_error { ATTRACTOR_OK = 0, ATTRACTOR_ERROR_MEMORY = -1, ATTRACTOR_
 /* The states of a layer, each array with an entry for each board. */
 struct attractor_states {
     uint8_t *any;           /* 0, or value + ATTRACTOR_BIAS once won */
-    uint16_t *all;          /* see attractor_all */
+    uint32_t *all;          /* see attractor_all; holds the rank of the state, once won */
     const int8_t *any_exit; /* the best move out of the layer, for the forcing side, or NONE */
     int8_t *any_seed; /* the threshold at which the state is won by itself, or NONE; NULL for all NONE */
     int8_t *all_seed;
     const int8_t *any_cap; /* no higher value is given to the state; NULL for no caps */
     const int8_t *all_cap;
     uint16_t *any_rank; /* NULL: no ranks wanted. Written for states that are won */
-    uint16_t *all_rank;
-    int rank_max; /* out: the highest rank given */
+    int rank_max;       /* out: the highest rank given */
 };
 
 enum {
@@ -44,14 +43,15 @@ enum {
     ATTRACTOR_ALL_WON = 8,
     ATTRACTOR_ALL_EXIT = 4,   /* shift of: the other side's best move out of the layer, in its view, + bias */
     ATTRACTOR_ALL_VALUE = 10, /* shift of: value + bias once won */
+    ATTRACTOR_ALL_RANK = 16,  /* shift of: the highest rank that a move leads to; once won the state's own */
     ATTRACTOR_SIX = 63,
 };
 
 /* An `all` state before the analysis; `exit` in the view of the side to move, or NONE. */
-BOARD_INLINE uint16_t attractor_all(unsigned moves_within, int exit)
+BOARD_INLINE uint32_t attractor_all(unsigned moves_within, int exit)
 {
     unsigned biased = exit == ATTRACTOR_NONE ? 0 : (unsigned)(exit + ATTRACTOR_BIAS);
-    return (uint16_t)(moves_within | biased << ATTRACTOR_ALL_EXIT);
+    return moves_within | biased << ATTRACTOR_ALL_EXIT;
 }
 
 /* The values won, or `otherwise`. */
@@ -60,9 +60,17 @@ BOARD_INLINE int attractor_any_value(uint8_t any, int otherwise)
     return any == 0 ? otherwise : any - ATTRACTOR_BIAS;
 }
 
-BOARD_INLINE int attractor_all_value(uint16_t all, int otherwise)
+BOARD_INLINE int attractor_all_value(uint32_t all, int otherwise)
 {
-    return (all & ATTRACTOR_ALL_WON) == 0 ? otherwise : (all >> ATTRACTOR_ALL_VALUE) - ATTRACTOR_BIAS;
+    if ((all & ATTRACTOR_ALL_WON) == 0)
+        return otherwise;
+    return (int)(all >> ATTRACTOR_ALL_VALUE & ATTRACTOR_SIX) - ATTRACTOR_BIAS;
+}
+
+/* The rank of a state that is won, else 0. */
+BOARD_INLINE uint16_t attractor_all_rank(uint32_t all)
+{
+    return (all & ATTRACTOR_ALL_WON) == 0 ? 0 : (uint16_t)(all >> ATTRACTOR_ALL_RANK);
 }
 
 /* Told after each threshold how many states have been won. */

@@ -8,7 +8,7 @@
 #include "engine/attractor.h"
 #include "engine/tables.h"
 
-enum { HUGE_PAGE = 1 << 21, MOVES_TERMINAL = 0x80, PASSES_EXPECTED = 5 };
+enum { HUGE_PAGE = 1 << 21, MOVES_TERMINAL = 0x80, PASSES_EXPECTED = 5, BATCH = 32 };
 
 /* Arrays with an entry for each board: of all layers, and of the one at hand. */
 struct solver {
@@ -27,9 +27,10 @@ struct solver {
     int8_t *exit_lo, *exit_up; /* best move out of the layer for a mover who keeps LO, UP; or NONE */
     uint8_t *moves;            /* moves within the layer; MOVES_TERMINAL when there is no move at all */
     uint8_t *any;
-    uint16_t *all;
+    uint32_t *all;
     int8_t *any_seed, *all_seed, *all_cap;
-    uint16_t *any_rank, *all_rank;
+    uint16_t *any_rank;
+    uint16_t *rank; /* for the moves to store: of `all` states, of both kinds where a board has one value */
     struct solver_layer layers[LAYER_SEEDS_MAX + 1];
 
     struct solver_values lower; /* what moves out of the layer are worth */
@@ -77,8 +78,8 @@ static bool create_areas(struct solver *solver)
     solver->exit_lo = solver->exit_up = area_create(largest, 1);
     solver->moves = area_create(largest, 1);
     solver->any = area_create(largest, 1);
-    solver->all = area_create(largest, 2);
-    solver->any_rank = solver->all_rank = area_create(largest, 2);
+    solver->all = area_create(largest, 4);
+    solver->any_rank = solver->rank = area_create(largest, 2);
     bool created = solver->values.lo && solver->exit_lo && solver->moves && solver->any && solver->all &&
                    solver->any_rank;
     if (solver->zero)
@@ -89,9 +90,9 @@ static bool create_areas(struct solver *solver)
     solver->any_seed = area_create(largest, 1);
     solver->all_seed = area_create(largest, 1);
     solver->all_cap = area_create(largest, 1);
-    solver->all_rank = area_create(largest, 2);
+    solver->rank = area_create(largest, 2);
     return created && solver->values.up && solver->raw.lo && solver->raw.up && solver->exit_up &&
-           solver->any_seed && solver->all_seed && solver->all_cap && solver->all_rank;
+           solver->any_seed && solver->all_seed && solver->all_cap && solver->rank;
 }
 
 enum solver_error solver_create(const struct rules *rules, int seeds, int threads, solver_progress *progress,
@@ -130,7 +131,7 @@ void solver_destroy(struct solver *solver)
         free(solver->raw.lo);
         free(solver->raw.up);
         free(solver->exit_up);
-        free(solver->all_rank);
+        free(solver->rank);
     }
     free(solver->values.lo);
     free(solver->exit_lo);
@@ -169,53 +170,100 @@ static struct solver_values of_layer(const struct solver *solver, struct solver_
     return (struct solver_values){values.lo + solver->start, values.up + solver->start};
 }
 
-/* --- moves out of the layer --- */
+/* --- moves --- */
 
-BOARD_INLINE void find_exits(struct solver *solver, struct board board, uint32_t number, enum rules_slam slam,
-                             enum rules_feeding feeding)
+/* Where the moves of a few boards lead. What is known of it is asked for while the others are found. */
+struct batch {
+    uint8_t legal[BATCH], within[BATCH]; /* houses; those whose move stays in the layer */
+    uint32_t child[BATCH][BOARD_HOUSES];
+    int8_t gain[BATCH][BOARD_HOUSES];
+};
+
+typedef void batch_job(struct solver *solver, const struct batch *batch, const struct layer_segment *segment,
+                       uint32_t first, uint32_t count);
+
+BOARD_INLINE void find_moves(const struct solver *solver, struct board board, uint32_t i, struct batch *batch,
+                             bool entries, enum rules_slam slam, enum rules_feeding feeding)
 {
+    const int8_t *lo = entries ? solver->values.up : solver->lower.lo;
+    const int8_t *up = entries ? solver->values.up : solver->lower.up;
     unsigned legal = board_legal_as(board, slam, feeding);
-    int lo = ATTRACTOR_NONE, up = ATTRACTOR_NONE;
-    unsigned within = 0;
+    batch->legal[i] = (uint8_t)legal;
+    batch->within[i] = 0;
     for (unsigned mask = legal; mask != 0; mask &= mask - 1) {
-        struct board next = board_make_as(board, __builtin_ctz(mask), slam);
-        if (((next.own | next.other) >> 48) == 0) {
-            within++;
+        int house = __builtin_ctz(mask);
+        struct board next = board_make_as(board, house, slam);
+        bool within = ((next.own | next.other) >> 48) == 0;
+        batch->within[i] |= (uint8_t)(within << house);
+        if (within && !entries)
             continue;
-        }
-        uint64_t child = index_board(next);
-        int gain = layer_gain(next);
-        int keeps_lo = gain - solver->lower.up[child], keeps_up = gain - solver->lower.lo[child];
-        lo = keeps_lo > lo ? keeps_lo : lo;
-        up = keeps_up > up ? keeps_up : up;
+        uint32_t child = (uint32_t)index_board(next);
+        batch->child[i][house] = child;
+        batch->gain[i][house] = (int8_t)layer_gain(next);
+        __builtin_prefetch(&up[child]);
+        if (entries && within)
+            __builtin_prefetch(&solver->rank[child - solver->start]);
+        else if (lo != up)
+            __builtin_prefetch(&lo[child]);
     }
-    if (legal == 0) {
-        lo = up = board_margin(board, solver->rules.leftovers);
-        within = MOVES_TERMINAL;
-    }
-    solver->moves[number] = (uint8_t)within;
-    solver->exit_lo[number] = (int8_t)lo;
-    solver->exit_up[number] = (int8_t)up;
 }
 
-BOARD_INLINE void exits_as(struct solver *solver, const struct layer_segment *segment, enum rules_slam slam,
-                           enum rules_feeding feeding)
+/* Finds the moves of a segment's boards a batch at a time, for entries all of them, else those out of the
+ * layer. */
+BOARD_INLINE void batches_as(struct solver *solver, const struct layer_segment *segment, bool entries,
+                             batch_job *job, enum rules_slam slam, enum rules_feeding feeding)
 {
-    for (uint32_t i = 0; i < segment->length; i++)
-        find_exits(solver, layer_board(&solver->layer, segment, i), segment->start + i, slam, feeding);
+    struct batch batch;
+    for (uint32_t first = 0; first < segment->length; first += BATCH) {
+        uint32_t count = segment->length - first < BATCH ? segment->length - first : BATCH;
+        for (uint32_t i = 0; i < count; i++)
+            find_moves(solver, layer_board(&solver->layer, segment, first + i), i, &batch, entries, slam,
+                       feeding);
+        job(solver, &batch, segment, first, count);
+    }
+}
+
+BOARD_INLINE void batches(struct solver *solver, const struct layer_segment *segment, bool entries,
+                          batch_job *job)
+{
+    const struct rules *rules = &solver->rules;
+    if (board_is_site(rules))
+        batches_as(solver, segment, entries, job, RULES_SLAM_CAPTURES_NOTHING, RULES_FEEDING_MUST);
+    else if (rules->slam == RULES_SLAM_LAST_RESORT && rules->feeding == RULES_FEEDING_IF_ANY)
+        batches_as(solver, segment, entries, job, RULES_SLAM_LAST_RESORT, RULES_FEEDING_IF_ANY);
+    else
+        batches_as(solver, segment, entries, job, rules->slam, rules->feeding);
+}
+
+static void find_exits(struct solver *solver, const struct batch *batch, const struct layer_segment *segment,
+                       uint32_t first, uint32_t count)
+{
+    const struct solver_values *lower = &solver->lower;
+    for (uint32_t i = 0; i < count; i++) {
+        uint32_t number = segment->start + first + i;
+        int lo = ATTRACTOR_NONE, up = ATTRACTOR_NONE;
+        for (unsigned mask = batch->legal[i] & ~(unsigned)batch->within[i]; mask != 0; mask &= mask - 1) {
+            int house = __builtin_ctz(mask), gain = batch->gain[i][house];
+            uint32_t child = batch->child[i][house];
+            int keeps_lo = gain - lower->up[child], keeps_up = gain - lower->lo[child];
+            lo = keeps_lo > lo ? keeps_lo : lo;
+            up = keeps_up > up ? keeps_up : up;
+        }
+        solver->moves[number] = (uint8_t)__builtin_popcount(batch->within[i]);
+        if (batch->legal[i] == 0) {
+            struct board board = layer_board(&solver->layer, segment, first + i);
+            lo = up = board_margin(board, solver->rules.leftovers);
+            solver->moves[number] = MOVES_TERMINAL;
+        }
+        solver->exit_lo[number] = (int8_t)lo;
+        solver->exit_up[number] = (int8_t)up;
+    }
 }
 
 static void exits_segment(void *context, int member, const struct layer_segment *segment)
 {
     (void)member;
-    struct solver *solver = context;
-    const struct rules *rules = &solver->rules;
-    if (board_is_site(rules))
-        exits_as(solver, segment, RULES_SLAM_CAPTURES_NOTHING, RULES_FEEDING_MUST);
-    else if (rules->slam == RULES_SLAM_LAST_RESORT && rules->feeding == RULES_FEEDING_IF_ANY)
-        exits_as(solver, segment, RULES_SLAM_LAST_RESORT, RULES_FEEDING_IF_ANY);
-    else
-        exits_as(solver, segment, rules->slam, rules->feeding);
+    batches(context, segment, false, find_exits);
 }
 
 /* --- the sweeps of a layer --- */
@@ -240,8 +288,11 @@ static void take_zero_segment(void *context, int member, const struct layer_segm
     (void)member;
     struct solver *solver = context;
     int8_t *values = of_layer(solver, solver->values).lo;
-    for (uint32_t i = segment->start; i < segment->start + segment->length; i++)
+    for (uint32_t i = segment->start; i < segment->start + segment->length; i++) {
         values[i] = (int8_t)(attractor_any_value(solver->any[i], 0) - attractor_all_value(solver->all[i], 0));
+        if (solver->any[i] == 0)
+            solver->rank[i] = attractor_all_rank(solver->all[i]);
+    }
 }
 
 static enum solver_error solve_zero(struct solver *solver, struct solver_layer *facts)
@@ -254,7 +305,6 @@ static enum solver_error solve_zero(struct solver *solver, struct solver_layer *
         .all = solver->all,
         .any_exit = solver->exit_lo,
         .any_rank = solver->any_rank,
-        .all_rank = solver->all_rank,
     };
     enum solver_error error = sweep(solver, &states, 1);
     if (error != SOLVER_OK)
@@ -309,8 +359,6 @@ static void start_forced_segment(void *context, int member, const struct layer_s
         solver->all[i] = attractor_all(solver->moves[i] & ATTRACTOR_ALL_COUNT, solver->exit_up[i]);
         solver->any_seed[i] = (int8_t)safe_lo;
         solver->all_seed[i] = (int8_t)-safe_up;
-        if (solver->floor.lo == NULL)
-            solver->any_rank[i] = solver->all_rank[i] = 0;
     }
     __atomic_fetch_add(&solver->raised, raised, __ATOMIC_RELAXED);
 }
@@ -326,6 +374,8 @@ static void take_forced_segment(void *context, int member, const struct layer_se
     for (uint32_t i = segment->start; i < segment->start + segment->length; i++) {
         to.lo[i] = (int8_t)attractor_any_value(solver->any[i], lowest);
         to.up[i] = (int8_t)-attractor_all_value(solver->all[i], lowest);
+        if (certified)
+            solver->rank[i] = attractor_all_rank(solver->all[i]);
     }
 }
 
@@ -355,7 +405,8 @@ static void take_threshold_segment(void *context, int member, const struct layer
         }
         if (to.up[i] == -lowest && (solver->all[i] & ATTRACTOR_ALL_WON) != 0) {
             to.up[i] = (int8_t)-threshold;
-            plies = solver->all_rank[i] > plies ? solver->all_rank[i] : plies;
+            int rank = attractor_all_rank(solver->all[i]);
+            plies = rank > plies ? rank : plies;
         }
     }
     int most = __atomic_load_n(&solver->plies, __ATOMIC_RELAXED);
@@ -414,7 +465,6 @@ static enum solver_error solve_round(struct solver *solver, bool same_exits, str
         .any_seed = solver->any_seed,
         .all_seed = solver->all_seed,
         .any_rank = certifying ? solver->any_rank : NULL,
-        .all_rank = certifying ? solver->all_rank : NULL,
     };
     if (certifying) {
         error = certify(solver, &forced);
@@ -523,20 +573,18 @@ enum solver_error solver_next(struct solver *solver)
 
 /* The move to store: one that keeps LO; out of the layer if there is one, else to the lowest rank, else the
  * first. Where all is lost by one value, the line that is longest. */
-BOARD_INLINE int find_move(const struct solver *solver, struct board board, int lo)
+static int find_move(const struct solver *solver, const struct batch *batch, uint32_t i, int lo)
 {
-    const struct rules *rules = &solver->rules;
     bool resist = solver->zero && lo < 0;
     int best = TABLES_NO_MOVE, best_rank = 0;
-    for (unsigned mask = board_legal(rules, board); mask != 0; mask &= mask - 1) {
+    for (unsigned mask = batch->legal[i]; mask != 0; mask &= mask - 1) {
         int house = __builtin_ctz(mask);
-        struct board next = board_make(rules, board, house);
-        uint64_t child = index_board(next);
-        if (layer_gain(next) - solver->values.up[child] != lo)
+        uint32_t child = batch->child[i][house];
+        if (batch->gain[i][house] - solver->values.up[child] != lo)
             continue;
-        if (((next.own | next.other) >> 48) != 0)
+        if ((batch->within[i] >> house & 1) == 0)
             return house;
-        int rank = solver->all_rank[child - solver->start];
+        int rank = solver->rank[child - solver->start];
         rank = resist ? -rank : rank;
         if (best == TABLES_NO_MOVE || rank < best_rank) {
             best = house;
@@ -546,17 +594,22 @@ BOARD_INLINE int find_move(const struct solver *solver, struct board board, int 
     return best;
 }
 
+static void make_entries(struct solver *solver, const struct batch *batch,
+                         const struct layer_segment *segment, uint32_t first, uint32_t count)
+{
+    struct solver_values values = of_layer(solver, solver->values);
+    uint16_t *entries = solver->entries + (segment->start - solver->entries_start);
+    for (uint32_t i = 0; i < count; i++) {
+        uint32_t number = segment->start + first + i;
+        int lo = values.lo[number], up = values.up[number];
+        entries[first + i] = tables_entry(lo, up, find_move(solver, batch, i, lo));
+    }
+}
+
 static void entries_segment(void *context, int member, const struct layer_segment *segment)
 {
     (void)member;
-    const struct solver *solver = context;
-    struct solver_values values = of_layer(solver, solver->values);
-    uint16_t *entries = solver->entries + (segment->start - solver->entries_start);
-    for (uint32_t i = 0; i < segment->length; i++) {
-        int lo = values.lo[segment->start + i], up = values.up[segment->start + i];
-        int move = find_move(solver, layer_board(&solver->layer, segment, i), lo);
-        entries[i] = tables_entry(lo, up, move);
-    }
+    batches(context, segment, true, make_entries);
 }
 
 size_t solver_segments(const struct solver *solver)
