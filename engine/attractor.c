@@ -10,8 +10,9 @@ enum {
     BLOCK_STATES = 2046,
     RING = 32,
     STATE_ALL = 60,
-    ALL_BELOW_RANK = (1 << ATTRACTOR_ALL_RANK) - 1,
-    ALL_BEFORE = (1 << ATTRACTOR_ALL_VALUE) - 1, /* what an `all` state holds before it is won */
+    WORD_WON = ATTRACTOR_ANY_WON | ATTRACTOR_ALL_WON,
+    WORD_BELOW_RANK = (1 << ATTRACTOR_RANK) - 1,
+    WORD_BEFORE = (1 << ATTRACTOR_VALUE) - 1, /* what a word holds before the state is won */
 };
 
 struct block {
@@ -119,7 +120,7 @@ static void put_state(const struct attractor *attractor, struct worker *worker, 
         return;
     }
     worker->won++;
-    struct block **list = &worker->lists[attractor->states->any_rank != NULL ? rank : rank & 1];
+    struct block **list = &worker->lists[attractor->states->ranks ? rank : rank & 1];
     if (*list == NULL || (*list)->count == BLOCK_STATES) {
         struct block *block = take_block(worker);
         if (block == NULL) {
@@ -137,24 +138,36 @@ static void put_state(const struct attractor *attractor, struct worker *worker, 
 
 /* --- winning a state --- */
 
+/* The word of a state won now. Ranks beyond those that a word holds end the sweep in put_state. */
+BOARD_INLINE uint32_t word_won(const struct attractor *attractor, uint32_t word, uint32_t won, int rank)
+{
+    uint32_t value = (uint32_t)(attractor->threshold + ATTRACTOR_BIAS);
+    return (word & WORD_BEFORE) | won | value << ATTRACTOR_VALUE |
+           (uint32_t)(rank & ATTRACTOR_RANK_MAX) << ATTRACTOR_RANK;
+}
+
+static void put_won(const struct attractor *attractor, struct worker *worker, struct board board, bool all,
+                    int rank)
+{
+    if (attractor->states->ranks)
+        worker->rank_max = rank > worker->rank_max ? rank : worker->rank_max;
+    put_state(attractor, worker, board, all, rank);
+}
+
 static void set_any(struct attractor *attractor, struct worker *worker, struct board board, uint32_t number,
                     int rank)
 {
-    struct attractor_states *states = attractor->states;
-    uint8_t won = (uint8_t)(attractor->threshold + ATTRACTOR_BIAS);
-    if (attractor->shared) {
-        uint8_t open = 0;
-        if (!__atomic_compare_exchange_n(&states->any[number], &open, won, false, __ATOMIC_RELAXED,
-                                         __ATOMIC_RELAXED))
+    uint32_t *at = &attractor->states->any[number], before = __atomic_load_n(at, __ATOMIC_RELAXED), word;
+    do {
+        if ((before & ATTRACTOR_ANY_WON) != 0)
             return;
-    } else {
-        states->any[number] = won;
-    }
-    if (states->any_rank != NULL) {
-        states->any_rank[number] = (uint16_t)rank;
-        worker->rank_max = rank > worker->rank_max ? rank : worker->rank_max;
-    }
-    put_state(attractor, worker, board, false, rank);
+        word = word_won(attractor, before, ATTRACTOR_ANY_WON, rank);
+        if (!attractor->shared) {
+            *at = word;
+            break;
+        }
+    } while (!__atomic_compare_exchange_n(at, &before, word, true, __ATOMIC_RELAXED, __ATOMIC_RELAXED));
+    put_won(attractor, worker, board, false, rank);
 }
 
 /* An `any` state has a move to a state of the threshold. */
@@ -162,7 +175,7 @@ static inline void win_any(struct attractor *attractor, struct worker *worker, s
                            uint32_t number, int rank)
 {
     struct attractor_states *states = attractor->states;
-    if (__atomic_load_n(&states->any[number], __ATOMIC_RELAXED) != 0)
+    if ((__atomic_load_n(&states->any[number], __ATOMIC_RELAXED) & ATTRACTOR_ANY_WON) != 0)
         return;
     if (states->any_cap != NULL && states->any_cap[number] < attractor->threshold)
         __atomic_store_n(&states->any_seed[number], states->any_cap[number], __ATOMIC_RELAXED);
@@ -174,14 +187,10 @@ static inline void win_any(struct attractor *attractor, struct worker *worker, s
 static void set_all(struct attractor *attractor, struct worker *worker, struct board board, uint32_t number,
                     int rank)
 {
-    struct attractor_states *states = attractor->states;
-    uint32_t value = (uint32_t)(attractor->threshold + ATTRACTOR_BIAS);
-    uint32_t won = ATTRACTOR_ALL_WON | value << ATTRACTOR_ALL_VALUE | (uint32_t)rank << ATTRACTOR_ALL_RANK;
-    uint32_t old = __atomic_load_n(&states->all[number], __ATOMIC_RELAXED) & ALL_BEFORE;
-    __atomic_store_n(&states->all[number], old | won, __ATOMIC_RELAXED);
-    if (states->any_rank != NULL)
-        worker->rank_max = rank > worker->rank_max ? rank : worker->rank_max;
-    put_state(attractor, worker, board, true, rank);
+    uint32_t *at = &attractor->states->all[number];
+    uint32_t word = word_won(attractor, __atomic_load_n(at, __ATOMIC_RELAXED), ATTRACTOR_ALL_WON, rank);
+    __atomic_store_n(at, word, __ATOMIC_RELAXED);
+    put_won(attractor, worker, board, true, rank);
 }
 
 /* No move of an `all` state (its word as it is now) is open any more, and none out of the layer is worth less
@@ -192,8 +201,8 @@ static inline void win_all(struct attractor *attractor, struct worker *worker, s
     struct attractor_states *states = attractor->states;
     if (states->all_cap != NULL && states->all_cap[number] < attractor->threshold)
         states->all_seed[number] = states->all_cap[number];
-    else if (states->any_rank != NULL)
-        set_all(attractor, worker, board, number, (int)(all >> ATTRACTOR_ALL_RANK) + 1);
+    else if (states->ranks)
+        set_all(attractor, worker, board, number, (int)(all >> ATTRACTOR_RANK & ATTRACTOR_RANK_MAX) + 1);
     else
         set_all(attractor, worker, board, number, attractor->rank + 1);
 }
@@ -201,9 +210,9 @@ static inline void win_all(struct attractor *attractor, struct worker *worker, s
 /* The word of an `all` state after one of its moves has closed at a rank. */
 BOARD_INLINE uint32_t with_move_closed(uint32_t all, uint32_t rank)
 {
-    uint32_t highest = all >> ATTRACTOR_ALL_RANK;
+    uint32_t highest = all >> ATTRACTOR_RANK;
     highest = rank > highest ? rank : highest;
-    return ((all & ALL_BELOW_RANK) - 1) | highest << ATTRACTOR_ALL_RANK;
+    return ((all & WORD_BELOW_RANK) - 1) | highest << ATTRACTOR_RANK;
 }
 
 /* One move of an `all` state leads to a state of the threshold. */
@@ -213,7 +222,7 @@ static inline void close_move(struct attractor *attractor, struct worker *worker
     uint32_t *at = &attractor->states->all[number];
     uint32_t rank = (uint32_t)attractor->rank, before = __atomic_load_n(at, __ATOMIC_RELAXED), all;
     do {
-        if ((before & ATTRACTOR_ALL_WON) != 0)
+        if ((before & WORD_WON) != 0)
             return;
         all = with_move_closed(before, rank);
         if (!attractor->shared) {
@@ -221,9 +230,9 @@ static inline void close_move(struct attractor *attractor, struct worker *worker
             break;
         }
     } while (!__atomic_compare_exchange_n(at, &before, all, true, __ATOMIC_RELAXED, __ATOMIC_RELAXED));
-    if ((all & ATTRACTOR_ALL_COUNT) != 0)
+    if ((all & ATTRACTOR_COUNT) != 0)
         return;
-    int exit = (int)(all >> ATTRACTOR_ALL_EXIT & ATTRACTOR_SIX) - ATTRACTOR_BIAS;
+    int exit = (int)(all >> ATTRACTOR_EXIT & ATTRACTOR_SIX) - ATTRACTOR_BIAS;
     if (-exit >= attractor->threshold)
         win_all(attractor, worker, board, number, all);
 }
@@ -255,9 +264,7 @@ BOARD_INLINE void follow_block(struct attractor *attractor, struct worker *worke
                 }
                 if (j < count) {
                     uint32_t number = (uint32_t)index_in_layer(before[j]);
-                    __builtin_prefetch(all ? (void *)&states->any[number] : (void *)&states->all[number], 1);
-                    if (all && states->any_rank != NULL)
-                        __builtin_prefetch(&states->any_rank[number], 1);
+                    __builtin_prefetch(all ? &states->any[number] : &states->all[number], 1);
                     ring[in++ % RING] = (struct waiting){before[j], number};
                 }
             }
@@ -337,30 +344,21 @@ static int64_t waiting(const struct attractor *attractor)
  * wide. */
 static bool may_win(const struct attractor_states *states, int threshold, uint32_t start, uint32_t count)
 {
-    const uint32_t highest = (uint32_t)(ATTRACTOR_BIAS - threshold) << ATTRACTOR_ALL_EXIT;
-    const uint32_t exits = ATTRACTOR_SIX << ATTRACTOR_ALL_EXIT;
-    const uint32_t closed = ATTRACTOR_ALL_WON | ATTRACTOR_ALL_COUNT;
-    const int8_t wanted = (int8_t)threshold;
-    unsigned char found = 0;
-    const uint8_t *any = states->any + start;
-    const int8_t *any_exit = states->any_exit + start;
+    const uint32_t exits = ATTRACTOR_SIX << ATTRACTOR_EXIT, closed = ATTRACTOR_ALL_WON | ATTRACTOR_COUNT;
+    const uint32_t lowest = (uint32_t)(ATTRACTOR_BIAS + threshold) << ATTRACTOR_EXIT;
+    const uint32_t highest = (uint32_t)(ATTRACTOR_BIAS - threshold) << ATTRACTOR_EXIT;
+    const uint32_t *any = states->any + start, *all = states->all + start;
+    uint32_t found = 0;
     for (uint32_t i = 0; i < count; i++)
-        found |= (unsigned char)((any[i] == 0) & (any_exit[i] >= wanted));
+        found |= (uint32_t)(((any[i] & ATTRACTOR_ANY_WON) == 0) & ((any[i] & exits) >= lowest)) |
+                 (uint32_t)(((all[i] & closed) == 0) & ((all[i] & exits) <= highest));
     if (states->any_seed != NULL) {
-        const int8_t *any_seed = states->any_seed + start;
+        const int8_t *any_seed = states->any_seed + start, *all_seed = states->all_seed + start;
         for (uint32_t i = 0; i < count; i++)
-            found |= (unsigned char)((any[i] == 0) & (any_seed[i] >= wanted));
+            found |= (uint32_t)(((any[i] & ATTRACTOR_ANY_WON) == 0) & (any_seed[i] >= threshold)) |
+                     (uint32_t)(((all[i] & ATTRACTOR_ALL_WON) == 0) & (all_seed[i] >= threshold));
     }
-    const uint32_t *all = states->all + start;
-    uint32_t found_all = 0;
-    for (uint32_t i = 0; i < count; i++)
-        found_all |= (uint32_t)(((all[i] & closed) == 0) & ((all[i] & exits) <= highest));
-    if (states->all_seed != NULL) {
-        const int8_t *all_seed = states->all_seed + start;
-        for (uint32_t i = 0; i < count; i++)
-            found_all |= (uint32_t)(((all[i] & ATTRACTOR_ALL_WON) == 0) & (all_seed[i] >= threshold));
-    }
-    return (found | found_all) != 0;
+    return found != 0;
 }
 
 /* Wins what is won by itself of the board i of a segment. No moves are closed meanwhile, and the moves within
@@ -372,10 +370,11 @@ BOARD_INLINE void win_alone(struct attractor *attractor, struct worker *worker,
     struct attractor_states *states = attractor->states;
     int threshold = attractor->threshold;
     uint32_t number = segment->start + i;
-    if (states->any[number] == 0) {
+    uint32_t any = states->any[number];
+    if ((any & ATTRACTOR_ANY_WON) == 0) {
         if (states->any_seed != NULL && states->any_seed[number] >= threshold)
             set_any(attractor, worker, layer_board(attractor->layer, segment, i), number, 0);
-        else if (states->any_exit[number] >= threshold)
+        else if ((int)(any >> ATTRACTOR_EXIT & ATTRACTOR_SIX) - ATTRACTOR_BIAS >= threshold)
             win_any(attractor, worker, layer_board(attractor->layer, segment, i), number, 1);
     }
     uint32_t all = states->all[number];
@@ -383,14 +382,14 @@ BOARD_INLINE void win_alone(struct attractor *attractor, struct worker *worker,
         return;
     if (states->all_seed != NULL && states->all_seed[number] >= threshold)
         set_all(attractor, worker, layer_board(attractor->layer, segment, i), number, 0);
-    else if ((all & ATTRACTOR_ALL_COUNT) == 0 &&
-             ATTRACTOR_BIAS - (int)(all >> ATTRACTOR_ALL_EXIT & ATTRACTOR_SIX) >= threshold)
+    else if ((all & ATTRACTOR_COUNT) == 0 &&
+             ATTRACTOR_BIAS - (int)(all >> ATTRACTOR_EXIT & ATTRACTOR_SIX) >= threshold)
         win_all(attractor, worker, layer_board(attractor->layer, segment, i), number, all);
 }
 
 static void scan_segment(void *context, int member, const struct layer_segment *segment)
 {
-    enum { STRIDE = 128 };
+    enum { STRIDE = 32 };
     struct attractor *attractor = context;
     struct worker *worker = &attractor->workers[member];
     for (uint32_t from = 0; from < segment->length; from += STRIDE) {
@@ -414,7 +413,7 @@ static enum attractor_error run_threshold(struct attractor *attractor, int thres
         if (first_error(attractor) != ATTRACTOR_OK)
             return first_error(attractor);
         enum attractor_error error =
-            gather(attractor, attractor->states->any_rank != NULL ? attractor->rank : attractor->rank & 1);
+            gather(attractor, attractor->states->ranks ? attractor->rank : attractor->rank & 1);
         if (error != ATTRACTOR_OK)
             return error;
         if (attractor->block_count <= 1)

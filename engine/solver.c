@@ -26,11 +26,9 @@ struct solver {
     uint32_t start;            /* number of its first board */
     int8_t *exit_lo, *exit_up; /* best move out of the layer for a mover who keeps LO, UP; or NONE */
     uint8_t *moves;            /* moves within the layer; MOVES_TERMINAL when there is no move at all */
-    uint8_t *any;
-    uint32_t *all;
+    uint32_t *any, *all;       /* the attractor's words; the same array where a board has one value */
     int8_t *any_seed, *all_seed, *all_cap;
-    uint16_t *any_rank;
-    uint16_t *rank; /* for the moves to store: of `all` states, of both kinds where a board has one value */
+    uint16_t *rank; /* of brackets: of `all` states when certified, for the moves to store */
     struct solver_layer layers[LAYER_SEEDS_MAX + 1];
 
     struct solver_values lower; /* what moves out of the layer are worth */
@@ -75,24 +73,22 @@ static bool create_areas(struct solver *solver)
     uint64_t largest = index_layer_size(solver->seeds);
     solver->values.lo = solver->values.up = area_create(total, 1);
     solver->raw = solver->values;
-    solver->exit_lo = solver->exit_up = area_create(largest, 1);
-    solver->moves = area_create(largest, 1);
-    solver->any = area_create(largest, 1);
-    solver->all = area_create(largest, 4);
-    solver->any_rank = solver->rank = area_create(largest, 2);
-    bool created = solver->values.lo && solver->exit_lo && solver->moves && solver->any && solver->all &&
-                   solver->any_rank;
+    solver->any = solver->all = area_create(largest, 4);
     if (solver->zero)
-        return created;
+        return solver->values.lo && solver->all;
+    solver->any = area_create(largest, 4);
     solver->values.up = area_create(total, 1);
     solver->raw = (struct solver_values){area_create(total, 1), area_create(total, 1)};
+    solver->exit_lo = area_create(largest, 1);
     solver->exit_up = area_create(largest, 1);
+    solver->moves = area_create(largest, 1);
     solver->any_seed = area_create(largest, 1);
     solver->all_seed = area_create(largest, 1);
     solver->all_cap = area_create(largest, 1);
     solver->rank = area_create(largest, 2);
-    return created && solver->values.up && solver->raw.lo && solver->raw.up && solver->exit_up &&
-           solver->any_seed && solver->all_seed && solver->all_cap && solver->rank;
+    return solver->values.lo && solver->values.up && solver->raw.lo && solver->raw.up && solver->any &&
+           solver->all && solver->exit_lo && solver->exit_up && solver->moves && solver->any_seed &&
+           solver->all_seed && solver->all_cap && solver->rank;
 }
 
 enum solver_error solver_create(const struct rules *rules, int seeds, int threads, solver_progress *progress,
@@ -130,15 +126,14 @@ void solver_destroy(struct solver *solver)
         free(solver->values.up);
         free(solver->raw.lo);
         free(solver->raw.up);
-        free(solver->exit_up);
-        free(solver->rank);
+        free(solver->any);
     }
     free(solver->values.lo);
     free(solver->exit_lo);
+    free(solver->exit_up);
     free(solver->moves);
-    free(solver->any);
     free(solver->all);
-    free(solver->any_rank);
+    free(solver->rank);
     free(solver->any_seed);
     free(solver->all_seed);
     free(solver->all_cap);
@@ -200,8 +195,12 @@ BOARD_INLINE void find_moves(const struct solver *solver, struct board board, ui
         uint32_t child = (uint32_t)index_board(next);
         batch->child[i][house] = child;
         batch->gain[i][house] = (int8_t)layer_gain(next);
+        if (within && solver->zero) {
+            __builtin_prefetch(&solver->all[child - solver->start]);
+            continue;
+        }
         __builtin_prefetch(&up[child]);
-        if (entries && within)
+        if (within)
             __builtin_prefetch(&solver->rank[child - solver->start]);
         else if (lo != up)
             __builtin_prefetch(&lo[child]);
@@ -235,6 +234,13 @@ BOARD_INLINE void batches(struct solver *solver, const struct layer_segment *seg
         batches_as(solver, segment, entries, job, rules->slam, rules->feeding);
 }
 
+/* Bits of a mask of houses. */
+BOARD_INLINE unsigned count_moves(unsigned mask)
+{
+    mask = (mask & 0x15) + (mask >> 1 & 0x15);
+    return (mask & 3) + (mask >> 2 & 3) + (mask >> 4 & 3);
+}
+
 static void find_exits(struct solver *solver, const struct batch *batch, const struct layer_segment *segment,
                        uint32_t first, uint32_t count)
 {
@@ -249,12 +255,14 @@ static void find_exits(struct solver *solver, const struct batch *batch, const s
             lo = keeps_lo > lo ? keeps_lo : lo;
             up = keeps_up > up ? keeps_up : up;
         }
-        solver->moves[number] = (uint8_t)__builtin_popcount(batch->within[i]);
-        if (batch->legal[i] == 0) {
-            struct board board = layer_board(&solver->layer, segment, first + i);
-            lo = up = board_margin(board, solver->rules.leftovers);
-            solver->moves[number] = MOVES_TERMINAL;
+        if (batch->legal[i] == 0)
+            lo = up = board_margin(layer_board(&solver->layer, segment, first + i), solver->rules.leftovers);
+        unsigned within = count_moves(batch->within[i]);
+        if (solver->zero) {
+            solver->all[number] = attractor_word(within, lo);
+            continue;
         }
+        solver->moves[number] = (uint8_t)(batch->legal[i] == 0 ? MOVES_TERMINAL : within);
         solver->exit_lo[number] = (int8_t)lo;
         solver->exit_up[number] = (int8_t)up;
     }
@@ -271,16 +279,10 @@ static void exits_segment(void *context, int member, const struct layer_segment 
 static enum solver_error sweep(struct solver *solver, struct attractor_states *states, int lowest);
 
 /* One value a board: the mover wins t (`any`) or loses t (`all`), t = seeds .. 1; what is left is a draw. A
- * board is won at most one way, so both kinds share the array of ranks. */
-static void start_zero_segment(void *context, int member, const struct layer_segment *segment)
+ * board is won at most one way, so one word serves both kinds. */
+BOARD_INLINE int value_of_word(uint32_t word)
 {
-    (void)member;
-    struct solver *solver = context;
-    for (uint32_t i = segment->start; i < segment->start + segment->length; i++) {
-        solver->any[i] = 0;
-        solver->all[i] = attractor_all(solver->moves[i] & ATTRACTOR_ALL_COUNT, solver->exit_lo[i]);
-        solver->any_rank[i] = 0;
-    }
+    return attractor_value(word, ATTRACTOR_ANY_WON, 0) - attractor_value(word, ATTRACTOR_ALL_WON, 0);
 }
 
 static void take_zero_segment(void *context, int member, const struct layer_segment *segment)
@@ -288,24 +290,15 @@ static void take_zero_segment(void *context, int member, const struct layer_segm
     (void)member;
     struct solver *solver = context;
     int8_t *values = of_layer(solver, solver->values).lo;
-    for (uint32_t i = segment->start; i < segment->start + segment->length; i++) {
-        values[i] = (int8_t)(attractor_any_value(solver->any[i], 0) - attractor_all_value(solver->all[i], 0));
-        if (solver->any[i] == 0)
-            solver->rank[i] = attractor_all_rank(solver->all[i]);
-    }
+    for (uint32_t i = segment->start; i < segment->start + segment->length; i++)
+        values[i] = (int8_t)value_of_word(solver->all[i]);
 }
 
 static enum solver_error solve_zero(struct solver *solver, struct solver_layer *facts)
 {
     solver->lower = solver->values;
     layer_walk(&solver->layer, solver->team, exits_segment, solver);
-    layer_walk(&solver->layer, solver->team, start_zero_segment, solver);
-    struct attractor_states states = {
-        .any = solver->any,
-        .all = solver->all,
-        .any_exit = solver->exit_lo,
-        .any_rank = solver->any_rank,
-    };
+    struct attractor_states states = {.any = solver->any, .all = solver->all, .ranks = true};
     enum solver_error error = sweep(solver, &states, 1);
     if (error != SOLVER_OK)
         return error;
@@ -335,12 +328,18 @@ static void start_safe_segment(void *context, int member, const struct layer_seg
             all = all < -floor_lo ? all : -floor_lo;
             solver->all_cap[number] = (int8_t)-floor_lo;
         }
-        solver->any[number] = 0;
+        solver->any[number] = attractor_word(0, solver->exit_up[number]);
         solver->all[number] =
-            attractor_all(solver->moves[number] & ATTRACTOR_ALL_COUNT, solver->exit_lo[number]);
+            attractor_word(solver->moves[number] & ATTRACTOR_COUNT, solver->exit_lo[number]);
         solver->any_seed[number] = (int8_t)any;
         solver->all_seed[number] = (int8_t)all;
     }
+}
+
+BOARD_INLINE void start_forced(struct solver *solver, uint32_t number)
+{
+    solver->any[number] = attractor_word(0, solver->exit_lo[number]);
+    solver->all[number] = attractor_word(solver->moves[number] & ATTRACTOR_COUNT, solver->exit_up[number]);
 }
 
 /* `forced`, with the states of `safe` as seeds. Counts those above the floor. */
@@ -351,12 +350,11 @@ static void start_forced_segment(void *context, int member, const struct layer_s
     int lowest = -solver->layer.seeds;
     uint64_t raised = 0;
     for (uint32_t i = segment->start; i < segment->start + segment->length; i++) {
-        int safe_lo = -attractor_all_value(solver->all[i], lowest);
-        int safe_up = attractor_any_value(solver->any[i], lowest);
+        int safe_lo = -attractor_value(solver->all[i], ATTRACTOR_ALL_WON, lowest);
+        int safe_up = attractor_value(solver->any[i], ATTRACTOR_ANY_WON, lowest);
         if (solver->floor.lo != NULL)
             raised += (uint64_t)(safe_lo > solver->floor.lo[i]) + (uint64_t)(safe_up < solver->floor.up[i]);
-        solver->any[i] = 0;
-        solver->all[i] = attractor_all(solver->moves[i] & ATTRACTOR_ALL_COUNT, solver->exit_up[i]);
+        start_forced(solver, i);
         solver->any_seed[i] = (int8_t)safe_lo;
         solver->all_seed[i] = (int8_t)-safe_up;
     }
@@ -372,10 +370,10 @@ static void take_forced_segment(void *context, int member, const struct layer_se
     bool certified = solver->floor.lo == NULL;
     struct solver_values to = of_layer(solver, certified ? solver->values : solver->raw);
     for (uint32_t i = segment->start; i < segment->start + segment->length; i++) {
-        to.lo[i] = (int8_t)attractor_any_value(solver->any[i], lowest);
-        to.up[i] = (int8_t)-attractor_all_value(solver->all[i], lowest);
+        to.lo[i] = (int8_t)attractor_value(solver->any[i], ATTRACTOR_ANY_WON, lowest);
+        to.up[i] = (int8_t)-attractor_value(solver->all[i], ATTRACTOR_ALL_WON, lowest);
         if (certified)
-            solver->rank[i] = attractor_all_rank(solver->all[i]);
+            solver->rank[i] = attractor_rank(solver->all[i]);
     }
 }
 
@@ -386,8 +384,7 @@ static void start_threshold_segment(void *context, int member, const struct laye
     (void)member;
     struct solver *solver = context;
     for (uint32_t i = segment->start; i < segment->start + segment->length; i++) {
-        solver->any[i] = 0;
-        solver->all[i] = attractor_all(solver->moves[i] & ATTRACTOR_ALL_COUNT, solver->exit_up[i]);
+        start_forced(solver, i);
     }
 }
 
@@ -399,13 +396,14 @@ static void take_threshold_segment(void *context, int member, const struct layer
     struct solver_values to = of_layer(solver, solver->values);
     int lowest = -solver->layer.seeds, threshold = solver->threshold, plies = 0;
     for (uint32_t i = segment->start; i < segment->start + segment->length; i++) {
-        if (to.lo[i] == lowest && solver->any[i] != 0) {
+        if (to.lo[i] == lowest && (solver->any[i] & ATTRACTOR_ANY_WON) != 0) {
             to.lo[i] = (int8_t)threshold;
-            plies = solver->any_rank[i] > plies ? solver->any_rank[i] : plies;
+            int rank = attractor_rank(solver->any[i]);
+            plies = rank > plies ? rank : plies;
         }
         if (to.up[i] == -lowest && (solver->all[i] & ATTRACTOR_ALL_WON) != 0) {
             to.up[i] = (int8_t)-threshold;
-            int rank = attractor_all_rank(solver->all[i]);
+            int rank = attractor_rank(solver->all[i]);
             plies = rank > plies ? rank : plies;
         }
     }
@@ -443,7 +441,6 @@ static enum solver_error solve_round(struct solver *solver, bool same_exits, str
     struct attractor_states safe = {
         .any = solver->any,
         .all = solver->all,
-        .any_exit = solver->exit_up,
         .any_seed = solver->any_seed,
         .all_seed = solver->all_seed,
         .any_cap = certifying ? NULL : solver->floor.up,
@@ -461,10 +458,9 @@ static enum solver_error solve_round(struct solver *solver, bool same_exits, str
     struct attractor_states forced = {
         .any = solver->any,
         .all = solver->all,
-        .any_exit = solver->exit_lo,
         .any_seed = solver->any_seed,
         .all_seed = solver->all_seed,
-        .any_rank = certifying ? solver->any_rank : NULL,
+        .ranks = certifying,
     };
     if (certifying) {
         error = certify(solver, &forced);
@@ -580,11 +576,14 @@ static int find_move(const struct solver *solver, const struct batch *batch, uin
     for (unsigned mask = batch->legal[i]; mask != 0; mask &= mask - 1) {
         int house = __builtin_ctz(mask);
         uint32_t child = batch->child[i][house];
-        if (batch->gain[i][house] - solver->values.up[child] != lo)
+        bool within = (batch->within[i] >> house & 1) != 0;
+        uint32_t word = within && solver->zero ? solver->all[child - solver->start] : 0;
+        int value = within && solver->zero ? value_of_word(word) : solver->values.up[child];
+        if (batch->gain[i][house] - value != lo)
             continue;
-        if ((batch->within[i] >> house & 1) == 0)
+        if (!within)
             return house;
-        int rank = solver->rank[child - solver->start];
+        int rank = solver->zero ? attractor_rank(word) : solver->rank[child - solver->start];
         rank = resist ? -rank : rank;
         if (best == TABLES_NO_MOVE || rank < best_rank) {
             best = house;
