@@ -11,9 +11,13 @@ enum {
     RING = 32,
     STATE_ALL = 60,
     WORD_WON = ATTRACTOR_ANY_WON | ATTRACTOR_ALL_WON,
-    WORD_BELOW_RANK = (1 << ATTRACTOR_RANK) - 1,
-    WORD_BEFORE = (1 << ATTRACTOR_VALUE) - 1, /* what a word holds before the state is won */
+    NO_HOUSE = 8,
 };
+
+#define WORD_MOVE (UINT32_C(7) << ATTRACTOR_MOVE)
+#define WORD_RANK ((uint32_t)ATTRACTOR_RANK_MAX << ATTRACTOR_RANK)
+#define WORD_BEFORE                                                                                          \
+    (WORD_MOVE | ((UINT32_C(1) << ATTRACTOR_VALUE) - 1)) /* what is kept when a state is won */
 
 struct block {
     struct block *next;
@@ -24,6 +28,7 @@ struct block {
 struct waiting {
     struct board board;
     uint32_t number;
+    uint32_t house; /* of the move that leads on */
 };
 
 struct worker {
@@ -154,33 +159,48 @@ static void put_won(const struct attractor *attractor, struct worker *worker, st
     put_state(attractor, worker, board, all, rank);
 }
 
-static void set_any(struct attractor *attractor, struct worker *worker, struct board board, uint32_t number,
-                    int rank)
+/* The word of an `any` state that `house` wins, NO_HOUSE for the move out of the layer that it holds; of
+ * several moves that win it at one rank the first counts, whatever comes first. */
+BOARD_INLINE uint32_t word_any(const struct attractor *attractor, uint32_t before, int rank, uint32_t house)
+{
+    uint32_t word = before;
+    if ((before & ATTRACTOR_ANY_WON) == 0)
+        word = word_won(attractor, before, ATTRACTOR_ANY_WON, rank);
+    else if (((before ^ word_won(attractor, before, ATTRACTOR_ANY_WON, rank)) &
+              ~(uint32_t)ATTRACTOR_ALL_WON) != 0 ||
+             house >= before >> ATTRACTOR_MOVE)
+        return before;
+    return house == NO_HOUSE ? word : (word & ~WORD_MOVE) | house << ATTRACTOR_MOVE;
+}
+
+static inline void set_any(struct attractor *attractor, struct worker *worker, struct board board,
+                           uint32_t number, int rank, uint32_t house)
 {
     uint32_t *at = &attractor->states->any[number], before = __atomic_load_n(at, __ATOMIC_RELAXED), word;
     do {
-        if ((before & ATTRACTOR_ANY_WON) != 0)
+        word = word_any(attractor, before, rank, house);
+        if (word == before)
             return;
-        word = word_won(attractor, before, ATTRACTOR_ANY_WON, rank);
         if (!attractor->shared) {
             *at = word;
             break;
         }
     } while (!__atomic_compare_exchange_n(at, &before, word, true, __ATOMIC_RELAXED, __ATOMIC_RELAXED));
-    put_won(attractor, worker, board, false, rank);
+    if ((before & ATTRACTOR_ANY_WON) == 0)
+        put_won(attractor, worker, board, false, rank);
 }
 
 /* An `any` state has a move to a state of the threshold. */
 static inline void win_any(struct attractor *attractor, struct worker *worker, struct board board,
-                           uint32_t number, int rank)
+                           uint32_t number, int rank, uint32_t house)
 {
     struct attractor_states *states = attractor->states;
-    if ((__atomic_load_n(&states->any[number], __ATOMIC_RELAXED) & ATTRACTOR_ANY_WON) != 0)
-        return;
-    if (states->any_cap != NULL && states->any_cap[number] < attractor->threshold)
-        __atomic_store_n(&states->any_seed[number], states->any_cap[number], __ATOMIC_RELAXED);
-    else
-        set_any(attractor, worker, board, number, rank);
+    if (states->any_cap != NULL && states->any_cap[number] < attractor->threshold) {
+        if ((__atomic_load_n(&states->any[number], __ATOMIC_RELAXED) & ATTRACTOR_ANY_WON) == 0)
+            __atomic_store_n(&states->any_seed[number], states->any_cap[number], __ATOMIC_RELAXED);
+    } else {
+        set_any(attractor, worker, board, number, rank, house);
+    }
 }
 
 /* Only the thread that took the last move, or found the seed, comes here. */
@@ -210,9 +230,9 @@ static inline void win_all(struct attractor *attractor, struct worker *worker, s
 /* The word of an `all` state after one of its moves has closed at a rank. */
 BOARD_INLINE uint32_t with_move_closed(uint32_t all, uint32_t rank)
 {
-    uint32_t highest = all >> ATTRACTOR_RANK;
+    uint32_t highest = all >> ATTRACTOR_RANK & ATTRACTOR_RANK_MAX;
     highest = rank > highest ? rank : highest;
-    return ((all & WORD_BELOW_RANK) - 1) | highest << ATTRACTOR_RANK;
+    return ((all & ~WORD_RANK) - 1) | highest << ATTRACTOR_RANK;
 }
 
 /* One move of an `all` state leads to a state of the threshold. */
@@ -244,6 +264,7 @@ BOARD_INLINE void follow_block(struct attractor *attractor, struct worker *worke
                                enum rules_slam slam, enum rules_feeding feeding)
 {
     struct board before[LAYER_BEFORE_MAX];
+    uint8_t houses[LAYER_BEFORE_MAX];
     struct attractor_states *states = attractor->states;
     struct waiting *ring = worker->ring;
     for (int all = 0; all <= 1; all++) { /* a ring holds states of one kind */
@@ -252,20 +273,21 @@ BOARD_INLINE void follow_block(struct attractor *attractor, struct worker *worke
             int count = 0;
             if (i < block->count && (block->states[i] >> STATE_ALL) == (uint64_t)all) {
                 struct board board = {unpack_row(block->states[i]), unpack_row(block->states[i] >> 30)};
-                count = layer_before(board, slam, feeding, before);
+                count = layer_before(board, slam, feeding, before, houses);
             }
             for (int j = 0; j < count || (i == block->count && out != in); j++) {
                 if (in - out == RING || j >= count) {
                     const struct waiting *ready = &ring[out++ % RING];
                     if (all)
-                        win_any(attractor, worker, ready->board, ready->number, attractor->rank + 1);
+                        win_any(attractor, worker, ready->board, ready->number, attractor->rank + 1,
+                                ready->house);
                     else
                         close_move(attractor, worker, ready->board, ready->number);
                 }
                 if (j < count) {
                     uint32_t number = (uint32_t)index_in_layer(before[j]);
                     __builtin_prefetch(all ? &states->any[number] : &states->all[number], 1);
-                    ring[in++ % RING] = (struct waiting){before[j], number};
+                    ring[in++ % RING] = (struct waiting){before[j], number, houses[j]};
                 }
             }
         }
@@ -373,9 +395,9 @@ BOARD_INLINE void win_alone(struct attractor *attractor, struct worker *worker,
     uint32_t any = states->any[number];
     if ((any & ATTRACTOR_ANY_WON) == 0) {
         if (states->any_seed != NULL && states->any_seed[number] >= threshold)
-            set_any(attractor, worker, layer_board(attractor->layer, segment, i), number, 0);
+            set_any(attractor, worker, layer_board(attractor->layer, segment, i), number, 0, NO_HOUSE);
         else if ((int)(any >> ATTRACTOR_EXIT & ATTRACTOR_SIX) - ATTRACTOR_BIAS >= threshold)
-            win_any(attractor, worker, layer_board(attractor->layer, segment, i), number, 1);
+            win_any(attractor, worker, layer_board(attractor->layer, segment, i), number, 1, NO_HOUSE);
     }
     uint32_t all = states->all[number];
     if ((all & ATTRACTOR_ALL_WON) != 0)

@@ -40,7 +40,8 @@ struct attractor_states {
 
 /* A word, from bit 0: moves within the layer that are not won yet (`all`), won as `all`, the best move out of
  * the layer in the view of the side to move (biased, 0 for none), once won value (biased) and rank, before it
- * the highest rank that a closed move leads to; won as `any`. */
+ * the highest rank that a closed move leads to; won as `any`; a move: before, the first of the best out of
+ * the layer, and once won as `any` that of the win, the first of those to the lowest rank. */
 enum {
     ATTRACTOR_BIAS = 32,
     ATTRACTOR_COUNT = 7,
@@ -49,14 +50,23 @@ enum {
     ATTRACTOR_VALUE = 10,
     ATTRACTOR_RANK = 16,
     ATTRACTOR_ANY_WON = 1 << 28,
+    ATTRACTOR_MOVE = 29,
     ATTRACTOR_SIX = 63,
 };
 
-/* A state before the analysis; `exit` in the view of the side to move, or NONE. */
-BOARD_INLINE uint32_t attractor_word(unsigned moves_within, int exit)
+/* A state before the analysis; `exit` in the view of the side to move, or NONE; `move` the house that does
+ * it, 0 to 7. */
+BOARD_INLINE uint32_t attractor_word(unsigned moves_within, int exit, unsigned move)
 {
     unsigned biased = exit == ATTRACTOR_NONE ? 0 : (unsigned)(exit + ATTRACTOR_BIAS);
-    return moves_within | biased << ATTRACTOR_EXIT;
+    return moves_within | biased << ATTRACTOR_EXIT | (uint32_t)move << ATTRACTOR_MOVE;
+}
+
+/* The best move out of the layer, or NONE. */
+BOARD_INLINE int attractor_exit(uint32_t word)
+{
+    int biased = (int)(word >> ATTRACTOR_EXIT & ATTRACTOR_SIX);
+    return biased == 0 ? ATTRACTOR_NONE : biased - ATTRACTOR_BIAS;
 }
 
 /* The value won as `won` (ATTRACTOR_ANY_WON or ATTRACTOR_ALL_WON), or `otherwise`. */

@@ -167,6 +167,24 @@ static struct solver_values of_layer(const struct solver *solver, struct solver_
 
 /* --- moves --- */
 
+/* One value a board: the mover wins t (`any`) or loses t (`all`), t = seeds .. 1; what is left is a draw. A
+ * board is won at most one way, so one word serves both kinds. */
+BOARD_INLINE int value_of_word(uint32_t word)
+{
+    return attractor_value(word, ATTRACTOR_ANY_WON, 0) - attractor_value(word, ATTRACTOR_ALL_WON, 0);
+}
+
+/* The move to store where it can be told without looking at the boards it leads to; TABLES_NO_MOVE at the end
+ * of the game; else -1. */
+BOARD_INLINE int known_move(const struct solver *solver, uint32_t number)
+{
+    if (!solver->zero)
+        return -1;
+    uint32_t word = solver->all[number];
+    bool known = (word & ATTRACTOR_ANY_WON) != 0 || attractor_exit(word) == value_of_word(word);
+    return known ? (int)(word >> ATTRACTOR_MOVE) : -1;
+}
+
 /* Where the moves of a few boards lead. What is known of it is asked for while the others are found. */
 struct batch {
     uint8_t legal[BATCH], within[BATCH]; /* houses; those whose move stays in the layer */
@@ -216,8 +234,9 @@ BOARD_INLINE void batches_as(struct solver *solver, const struct layer_segment *
     for (uint32_t first = 0; first < segment->length; first += BATCH) {
         uint32_t count = segment->length - first < BATCH ? segment->length - first : BATCH;
         for (uint32_t i = 0; i < count; i++)
-            find_moves(solver, layer_board(&solver->layer, segment, first + i), i, &batch, entries, slam,
-                       feeding);
+            if (!entries || known_move(solver, segment->start + first + i) < 0)
+                find_moves(solver, layer_board(&solver->layer, segment, first + i), i, &batch, entries, slam,
+                           feeding);
         job(solver, &batch, segment, first, count);
     }
 }
@@ -248,10 +267,12 @@ static void find_exits(struct solver *solver, const struct batch *batch, const s
     for (uint32_t i = 0; i < count; i++) {
         uint32_t number = segment->start + first + i;
         int lo = ATTRACTOR_NONE, up = ATTRACTOR_NONE;
+        unsigned house_lo = TABLES_NO_MOVE;
         for (unsigned mask = batch->legal[i] & ~(unsigned)batch->within[i]; mask != 0; mask &= mask - 1) {
             int house = __builtin_ctz(mask), gain = batch->gain[i][house];
             uint32_t child = batch->child[i][house];
             int keeps_lo = gain - lower->up[child], keeps_up = gain - lower->lo[child];
+            house_lo = keeps_lo > lo ? (unsigned)house : house_lo;
             lo = keeps_lo > lo ? keeps_lo : lo;
             up = keeps_up > up ? keeps_up : up;
         }
@@ -259,7 +280,7 @@ static void find_exits(struct solver *solver, const struct batch *batch, const s
             lo = up = board_margin(layer_board(&solver->layer, segment, first + i), solver->rules.leftovers);
         unsigned within = count_moves(batch->within[i]);
         if (solver->zero) {
-            solver->all[number] = attractor_word(within, lo);
+            solver->all[number] = attractor_word(within, lo, house_lo);
             continue;
         }
         solver->moves[number] = (uint8_t)(batch->legal[i] == 0 ? MOVES_TERMINAL : within);
@@ -277,13 +298,6 @@ static void exits_segment(void *context, int member, const struct layer_segment 
 /* --- the sweeps of a layer --- */
 
 static enum solver_error sweep(struct solver *solver, struct attractor_states *states, int lowest);
-
-/* One value a board: the mover wins t (`any`) or loses t (`all`), t = seeds .. 1; what is left is a draw. A
- * board is won at most one way, so one word serves both kinds. */
-BOARD_INLINE int value_of_word(uint32_t word)
-{
-    return attractor_value(word, ATTRACTOR_ANY_WON, 0) - attractor_value(word, ATTRACTOR_ALL_WON, 0);
-}
 
 static void take_zero_segment(void *context, int member, const struct layer_segment *segment)
 {
@@ -328,9 +342,9 @@ static void start_safe_segment(void *context, int member, const struct layer_seg
             all = all < -floor_lo ? all : -floor_lo;
             solver->all_cap[number] = (int8_t)-floor_lo;
         }
-        solver->any[number] = attractor_word(0, solver->exit_up[number]);
+        solver->any[number] = attractor_word(0, solver->exit_up[number], TABLES_NO_MOVE);
         solver->all[number] =
-            attractor_word(solver->moves[number] & ATTRACTOR_COUNT, solver->exit_lo[number]);
+            attractor_word(solver->moves[number] & ATTRACTOR_COUNT, solver->exit_lo[number], TABLES_NO_MOVE);
         solver->any_seed[number] = (int8_t)any;
         solver->all_seed[number] = (int8_t)all;
     }
@@ -338,8 +352,9 @@ static void start_safe_segment(void *context, int member, const struct layer_seg
 
 BOARD_INLINE void start_forced(struct solver *solver, uint32_t number)
 {
-    solver->any[number] = attractor_word(0, solver->exit_lo[number]);
-    solver->all[number] = attractor_word(solver->moves[number] & ATTRACTOR_COUNT, solver->exit_up[number]);
+    solver->any[number] = attractor_word(0, solver->exit_lo[number], TABLES_NO_MOVE);
+    solver->all[number] =
+        attractor_word(solver->moves[number] & ATTRACTOR_COUNT, solver->exit_up[number], TABLES_NO_MOVE);
 }
 
 /* `forced`, with the states of `safe` as seeds. Counts those above the floor. */
@@ -601,7 +616,8 @@ static void make_entries(struct solver *solver, const struct batch *batch,
     for (uint32_t i = 0; i < count; i++) {
         uint32_t number = segment->start + first + i;
         int lo = values.lo[number], up = values.up[number];
-        entries[first + i] = tables_entry(lo, up, find_move(solver, batch, i, lo));
+        int move = known_move(solver, number);
+        entries[first + i] = tables_entry(lo, up, move >= 0 ? move : find_move(solver, batch, i, lo));
     }
 }
 
