@@ -20,8 +20,8 @@ struct truth {
  * their own rules leave. */
 bool truth_find(const struct tables *tables, struct board board, struct truth *out);
 
-/* The board, South to move, the other seeds in the stores so that South has
- * `difference` more than North. False when that cannot be, or the game would be over. */
+/* The board (stores empty), South to move, with the other seeds in the stores so that South has `difference`
+ * more than North. False when that cannot be, or the game would be over. */
 bool truth_position(const struct rules *rules, struct board board, int difference, struct position *out);
 
 /* The difference of stores that makes the outcome hang on the last seed: with `value` still to come the game
