@@ -6,7 +6,18 @@
 
 /* States won but not yet followed back wait in blocks, a list for each rank and member. A state is 61 bits:
  * twelve counts of five bits and its kind. */
-enum { BLOCK_STATES = 2046, RING = 32, STATE_ALL = 60 };
+enum {
+    BLOCK_STATES = 2046,
+    RING = 32,
+    STATE_ALL = 60,
+    WORD_WON = ATTRACTOR_ANY_WON | ATTRACTOR_ALL_WON,
+    NO_HOUSE = 8,
+};
+
+#define WORD_MOVE (UINT32_C(7) << ATTRACTOR_MOVE)
+#define WORD_RANK ((uint32_t)ATTRACTOR_RANK_MAX << ATTRACTOR_RANK)
+#define WORD_BEFORE                                                                                          \
+    (WORD_MOVE | ((UINT32_C(1) << ATTRACTOR_VALUE) - 1)) /* what is kept when a state is won */
 
 struct block {
     struct block *next;
@@ -17,16 +28,14 @@ struct block {
 struct waiting {
     struct board board;
     uint32_t number;
+    uint32_t house; /* of the move that leads on */
 };
 
 struct worker {
     struct block *lists[ATTRACTOR_RANK_MAX + 1]; /* without ranks the first two, in turn */
     struct block *spare;
     struct waiting ring[RING]; /* boards whose words are on their way from memory */
-    struct waiting
-        settled[RING]; /* `all` states won but for their rank: their moves' ranks are on their way */
-    unsigned settled_in, settled_out;
-    uint64_t won;    /* in all */
+    uint64_t won;              /* in all */
     int64_t waiting; /* states put into lists less those taken out; of the team only the sum counts */
     int rank_max;
     enum attractor_error error;
@@ -116,7 +125,7 @@ static void put_state(const struct attractor *attractor, struct worker *worker, 
         return;
     }
     worker->won++;
-    struct block **list = &worker->lists[attractor->states->any_rank != NULL ? rank : rank & 1];
+    struct block **list = &worker->lists[attractor->states->ranks ? rank : rank & 1];
     if (*list == NULL || (*list)->count == BLOCK_STATES) {
         struct block *block = take_block(worker);
         if (block == NULL) {
@@ -134,126 +143,118 @@ static void put_state(const struct attractor *attractor, struct worker *worker, 
 
 /* --- winning a state --- */
 
-static void set_any(struct attractor *attractor, struct worker *worker, struct board board, uint32_t number,
+/* The word of a state won now. Ranks beyond those that a word holds end the sweep in put_state. */
+BOARD_INLINE uint32_t word_won(const struct attractor *attractor, uint32_t word, uint32_t won, int rank)
+{
+    uint32_t value = (uint32_t)(attractor->threshold + ATTRACTOR_BIAS);
+    return (word & WORD_BEFORE) | won | value << ATTRACTOR_VALUE |
+           (uint32_t)(rank & ATTRACTOR_RANK_MAX) << ATTRACTOR_RANK;
+}
+
+static void put_won(const struct attractor *attractor, struct worker *worker, struct board board, bool all,
                     int rank)
 {
-    struct attractor_states *states = attractor->states;
-    uint8_t won = (uint8_t)(attractor->threshold + ATTRACTOR_BIAS);
-    if (attractor->shared) {
-        uint8_t open = 0;
-        if (!__atomic_compare_exchange_n(&states->any[number], &open, won, false, __ATOMIC_RELAXED,
-                                         __ATOMIC_RELAXED))
-            return;
-    } else {
-        states->any[number] = won;
-    }
-    if (states->any_rank != NULL) {
-        states->any_rank[number] = (uint16_t)rank;
+    if (attractor->states->ranks)
         worker->rank_max = rank > worker->rank_max ? rank : worker->rank_max;
-    }
-    put_state(attractor, worker, board, false, rank);
+    put_state(attractor, worker, board, all, rank);
+}
+
+/* The word of an `any` state that `house` wins, NO_HOUSE for the move out of the layer that it holds; of
+ * several moves that win it at one rank the first counts, whatever comes first. */
+BOARD_INLINE uint32_t word_any(const struct attractor *attractor, uint32_t before, int rank, uint32_t house)
+{
+    uint32_t word = before;
+    if ((before & ATTRACTOR_ANY_WON) == 0)
+        word = word_won(attractor, before, ATTRACTOR_ANY_WON, rank);
+    else if (((before ^ word_won(attractor, before, ATTRACTOR_ANY_WON, rank)) &
+              ~(uint32_t)ATTRACTOR_ALL_WON) != 0 ||
+             house >= before >> ATTRACTOR_MOVE)
+        return before;
+    return house == NO_HOUSE ? word : (word & ~WORD_MOVE) | house << ATTRACTOR_MOVE;
+}
+
+static inline void set_any(struct attractor *attractor, struct worker *worker, struct board board,
+                           uint32_t number, int rank, uint32_t house)
+{
+    uint32_t *at = &attractor->states->any[number], before = __atomic_load_n(at, __ATOMIC_RELAXED), word;
+    do {
+        word = word_any(attractor, before, rank, house);
+        if (word == before)
+            return;
+        if (!attractor->shared) {
+            *at = word;
+            break;
+        }
+    } while (!__atomic_compare_exchange_n(at, &before, word, true, __ATOMIC_RELAXED, __ATOMIC_RELAXED));
+    if ((before & ATTRACTOR_ANY_WON) == 0)
+        put_won(attractor, worker, board, false, rank);
 }
 
 /* An `any` state has a move to a state of the threshold. */
 static inline void win_any(struct attractor *attractor, struct worker *worker, struct board board,
-                           uint32_t number, int rank)
+                           uint32_t number, int rank, uint32_t house)
 {
     struct attractor_states *states = attractor->states;
-    if (__atomic_load_n(&states->any[number], __ATOMIC_RELAXED) != 0)
-        return;
-    if (states->any_cap != NULL && states->any_cap[number] < attractor->threshold)
-        __atomic_store_n(&states->any_seed[number], states->any_cap[number], __ATOMIC_RELAXED);
-    else
-        set_any(attractor, worker, board, number, rank);
+    if (states->any_cap != NULL && states->any_cap[number] < attractor->threshold) {
+        if ((__atomic_load_n(&states->any[number], __ATOMIC_RELAXED) & ATTRACTOR_ANY_WON) == 0)
+            __atomic_store_n(&states->any_seed[number], states->any_cap[number], __ATOMIC_RELAXED);
+    } else {
+        set_any(attractor, worker, board, number, rank, house);
+    }
 }
 
 /* Only the thread that took the last move, or found the seed, comes here. */
 static void set_all(struct attractor *attractor, struct worker *worker, struct board board, uint32_t number,
                     int rank)
 {
-    struct attractor_states *states = attractor->states;
-    unsigned value = (unsigned)(attractor->threshold + ATTRACTOR_BIAS);
-    uint16_t won = (uint16_t)(ATTRACTOR_ALL_WON | value << ATTRACTOR_ALL_VALUE);
-    uint16_t old = __atomic_load_n(&states->all[number], __ATOMIC_RELAXED);
-    __atomic_store_n(&states->all[number], (uint16_t)(old | won), __ATOMIC_RELAXED);
-    if (states->all_rank != NULL) {
-        states->all_rank[number] = (uint16_t)rank;
-        worker->rank_max = rank > worker->rank_max ? rank : worker->rank_max;
-    }
-    put_state(attractor, worker, board, true, rank);
+    uint32_t *at = &attractor->states->all[number];
+    uint32_t word = word_won(attractor, __atomic_load_n(at, __ATOMIC_RELAXED), ATTRACTOR_ALL_WON, rank);
+    __atomic_store_n(at, word, __ATOMIC_RELAXED);
+    put_won(attractor, worker, board, true, rank);
 }
 
-/* The highest rank among the states that moves within the layer lead to. */
-BOARD_INLINE int highest_rank(const struct attractor_states *states, struct board board, enum rules_slam slam,
-                              enum rules_feeding feeding)
-{
-    int highest = 0;
-    for (unsigned mask = board_legal_as(board, slam, feeding); mask != 0; mask &= mask - 1) {
-        struct board next = board_make_as(board, __builtin_ctz(mask), slam);
-        if (((next.own | next.other) >> 48) == 0) {
-            int rank = states->any_rank[index_in_layer(next)];
-            highest = rank > highest ? rank : highest;
-        }
-    }
-    return highest;
-}
-
-/* No move of an `all` state is open any more, and none out of the layer is worth less than the threshold. */
-BOARD_INLINE void win_all(struct attractor *attractor, struct worker *worker, struct board board,
-                          uint32_t number, enum rules_slam slam, enum rules_feeding feeding)
+/* No move of an `all` state (its word as it is now) is open any more, and none out of the layer is worth less
+ * than the threshold. */
+static inline void win_all(struct attractor *attractor, struct worker *worker, struct board board,
+                           uint32_t number, uint32_t all)
 {
     struct attractor_states *states = attractor->states;
-    if (states->all_cap != NULL && states->all_cap[number] < attractor->threshold) {
+    if (states->all_cap != NULL && states->all_cap[number] < attractor->threshold)
         states->all_seed[number] = states->all_cap[number];
-        return;
-    }
-    int rank = attractor->rank + 1;
-    if (states->any_rank != NULL)
-        rank = highest_rank(states, board, slam, feeding) + 1;
-    set_all(attractor, worker, board, number, rank);
+    else if (states->ranks)
+        set_all(attractor, worker, board, number, (int)(all >> ATTRACTOR_RANK & ATTRACTOR_RANK_MAX) + 1);
+    else
+        set_all(attractor, worker, board, number, attractor->rank + 1);
 }
 
-BOARD_INLINE void win_oldest(struct attractor *attractor, struct worker *worker, enum rules_slam slam,
-                             enum rules_feeding feeding)
+/* The word of an `all` state after one of its moves has closed at a rank. */
+BOARD_INLINE uint32_t with_move_closed(uint32_t all, uint32_t rank)
 {
-    const struct waiting *oldest = &worker->settled[worker->settled_out++ % RING];
-    win_all(attractor, worker, oldest->board, oldest->number, slam, feeding);
-}
-
-/* Asks for what highest_rank will read, and wins the state RING such states later. */
-BOARD_INLINE void win_later(struct attractor *attractor, struct worker *worker, struct board board,
-                            uint32_t number, enum rules_slam slam, enum rules_feeding feeding)
-{
-    const struct attractor_states *states = attractor->states;
-    if (states->any_rank == NULL) {
-        win_all(attractor, worker, board, number, slam, feeding);
-        return;
-    }
-    if (worker->settled_in - worker->settled_out == RING)
-        win_oldest(attractor, worker, slam, feeding);
-    for (unsigned mask = board_legal_as(board, slam, feeding); mask != 0; mask &= mask - 1) {
-        struct board next = board_make_as(board, __builtin_ctz(mask), slam);
-        if (((next.own | next.other) >> 48) == 0)
-            __builtin_prefetch(&states->any_rank[index_in_layer(next)]);
-    }
-    worker->settled[worker->settled_in++ % RING] = (struct waiting){board, number};
+    uint32_t highest = all >> ATTRACTOR_RANK & ATTRACTOR_RANK_MAX;
+    highest = rank > highest ? rank : highest;
+    return ((all & ~WORD_RANK) - 1) | highest << ATTRACTOR_RANK;
 }
 
 /* One move of an `all` state leads to a state of the threshold. */
-BOARD_INLINE void close_move(struct attractor *attractor, struct worker *worker, struct board board,
-                             uint32_t number, enum rules_slam slam, enum rules_feeding feeding)
+static inline void close_move(struct attractor *attractor, struct worker *worker, struct board board,
+                              uint32_t number)
 {
-    uint16_t *all = &attractor->states->all[number];
-    uint16_t before;
-    if (attractor->shared)
-        before = __atomic_fetch_sub(all, 1, __ATOMIC_RELAXED);
-    else
-        before = (*all)--;
-    if ((before & (ATTRACTOR_ALL_COUNT | ATTRACTOR_ALL_WON)) != 1)
+    uint32_t *at = &attractor->states->all[number];
+    uint32_t rank = (uint32_t)attractor->rank, before = __atomic_load_n(at, __ATOMIC_RELAXED), all;
+    do {
+        if ((before & WORD_WON) != 0)
+            return;
+        all = with_move_closed(before, rank);
+        if (!attractor->shared) {
+            *at = all;
+            break;
+        }
+    } while (!__atomic_compare_exchange_n(at, &before, all, true, __ATOMIC_RELAXED, __ATOMIC_RELAXED));
+    if ((all & ATTRACTOR_COUNT) != 0)
         return;
-    int exit = (before >> ATTRACTOR_ALL_EXIT & ATTRACTOR_SIX) - ATTRACTOR_BIAS;
+    int exit = (int)(all >> ATTRACTOR_EXIT & ATTRACTOR_SIX) - ATTRACTOR_BIAS;
     if (-exit >= attractor->threshold)
-        win_later(attractor, worker, board, number, slam, feeding);
+        win_all(attractor, worker, board, number, all);
 }
 
 /* --- following back --- */
@@ -263,6 +264,7 @@ BOARD_INLINE void follow_block(struct attractor *attractor, struct worker *worke
                                enum rules_slam slam, enum rules_feeding feeding)
 {
     struct board before[LAYER_BEFORE_MAX];
+    uint8_t houses[LAYER_BEFORE_MAX];
     struct attractor_states *states = attractor->states;
     struct waiting *ring = worker->ring;
     for (int all = 0; all <= 1; all++) { /* a ring holds states of one kind */
@@ -271,26 +273,25 @@ BOARD_INLINE void follow_block(struct attractor *attractor, struct worker *worke
             int count = 0;
             if (i < block->count && (block->states[i] >> STATE_ALL) == (uint64_t)all) {
                 struct board board = {unpack_row(block->states[i]), unpack_row(block->states[i] >> 30)};
-                count = layer_before(board, slam, feeding, before);
+                count = layer_before(board, slam, feeding, before, houses);
             }
             for (int j = 0; j < count || (i == block->count && out != in); j++) {
                 if (in - out == RING || j >= count) {
                     const struct waiting *ready = &ring[out++ % RING];
                     if (all)
-                        win_any(attractor, worker, ready->board, ready->number, attractor->rank + 1);
+                        win_any(attractor, worker, ready->board, ready->number, attractor->rank + 1,
+                                ready->house);
                     else
-                        close_move(attractor, worker, ready->board, ready->number, slam, feeding);
+                        close_move(attractor, worker, ready->board, ready->number);
                 }
                 if (j < count) {
                     uint32_t number = (uint32_t)index_in_layer(before[j]);
-                    __builtin_prefetch(all ? (void *)&states->any[number] : (void *)&states->all[number], 1);
-                    ring[in++ % RING] = (struct waiting){before[j], number};
+                    __builtin_prefetch(all ? &states->any[number] : &states->all[number], 1);
+                    ring[in++ % RING] = (struct waiting){before[j], number, houses[j]};
                 }
             }
         }
     }
-    while (worker->settled_in != worker->settled_out)
-        win_oldest(attractor, worker, slam, feeding);
 }
 
 static void follow(struct attractor *attractor, struct worker *worker, const struct block *block)
@@ -365,30 +366,21 @@ static int64_t waiting(const struct attractor *attractor)
  * wide. */
 static bool may_win(const struct attractor_states *states, int threshold, uint32_t start, uint32_t count)
 {
-    const uint16_t highest = (uint16_t)((unsigned)(ATTRACTOR_BIAS - threshold) << ATTRACTOR_ALL_EXIT);
-    const uint16_t exits = ATTRACTOR_SIX << ATTRACTOR_ALL_EXIT;
-    const uint16_t closed = ATTRACTOR_ALL_WON | ATTRACTOR_ALL_COUNT;
-    const int8_t wanted = (int8_t)threshold;
-    unsigned char found = 0;
-    const uint8_t *any = states->any + start;
-    const int8_t *any_exit = states->any_exit + start;
+    const uint32_t exits = ATTRACTOR_SIX << ATTRACTOR_EXIT, closed = ATTRACTOR_ALL_WON | ATTRACTOR_COUNT;
+    const uint32_t lowest = (uint32_t)(ATTRACTOR_BIAS + threshold) << ATTRACTOR_EXIT;
+    const uint32_t highest = (uint32_t)(ATTRACTOR_BIAS - threshold) << ATTRACTOR_EXIT;
+    const uint32_t *any = states->any + start, *all = states->all + start;
+    uint32_t found = 0;
     for (uint32_t i = 0; i < count; i++)
-        found |= (unsigned char)((any[i] == 0) & (any_exit[i] >= wanted));
+        found |= (uint32_t)(((any[i] & ATTRACTOR_ANY_WON) == 0) & ((any[i] & exits) >= lowest)) |
+                 (uint32_t)(((all[i] & closed) == 0) & ((all[i] & exits) <= highest));
     if (states->any_seed != NULL) {
-        const int8_t *any_seed = states->any_seed + start;
+        const int8_t *any_seed = states->any_seed + start, *all_seed = states->all_seed + start;
         for (uint32_t i = 0; i < count; i++)
-            found |= (unsigned char)((any[i] == 0) & (any_seed[i] >= wanted));
+            found |= (uint32_t)(((any[i] & ATTRACTOR_ANY_WON) == 0) & (any_seed[i] >= threshold)) |
+                     (uint32_t)(((all[i] & ATTRACTOR_ALL_WON) == 0) & (all_seed[i] >= threshold));
     }
-    const uint16_t *all = states->all + start;
-    uint16_t found_all = 0;
-    for (uint32_t i = 0; i < count; i++)
-        found_all |= (uint16_t)(((all[i] & closed) == 0) & ((all[i] & exits) <= highest));
-    if (states->all_seed != NULL) {
-        const int8_t *all_seed = states->all_seed + start;
-        for (uint32_t i = 0; i < count; i++)
-            found_all |= (uint16_t)(((all[i] & ATTRACTOR_ALL_WON) == 0) & (all_seed[i] >= threshold));
-    }
-    return (found | found_all) != 0;
+    return found != 0;
 }
 
 /* Wins what is won by itself of the board i of a segment. No moves are closed meanwhile, and the moves within
@@ -398,29 +390,28 @@ BOARD_INLINE void win_alone(struct attractor *attractor, struct worker *worker,
                             const struct layer_segment *segment, uint32_t i)
 {
     struct attractor_states *states = attractor->states;
-    const struct rules *rules = attractor->rules;
     int threshold = attractor->threshold;
     uint32_t number = segment->start + i;
-    if (states->any[number] == 0) {
+    uint32_t any = states->any[number];
+    if ((any & ATTRACTOR_ANY_WON) == 0) {
         if (states->any_seed != NULL && states->any_seed[number] >= threshold)
-            set_any(attractor, worker, layer_board(attractor->layer, segment, i), number, 0);
-        else if (states->any_exit[number] >= threshold)
-            win_any(attractor, worker, layer_board(attractor->layer, segment, i), number, 1);
+            set_any(attractor, worker, layer_board(attractor->layer, segment, i), number, 0, NO_HOUSE);
+        else if ((int)(any >> ATTRACTOR_EXIT & ATTRACTOR_SIX) - ATTRACTOR_BIAS >= threshold)
+            win_any(attractor, worker, layer_board(attractor->layer, segment, i), number, 1, NO_HOUSE);
     }
-    unsigned all = states->all[number];
+    uint32_t all = states->all[number];
     if ((all & ATTRACTOR_ALL_WON) != 0)
         return;
     if (states->all_seed != NULL && states->all_seed[number] >= threshold)
         set_all(attractor, worker, layer_board(attractor->layer, segment, i), number, 0);
-    else if ((all & ATTRACTOR_ALL_COUNT) == 0 &&
-             ATTRACTOR_BIAS - (int)(all >> ATTRACTOR_ALL_EXIT & ATTRACTOR_SIX) >= threshold)
-        win_all(attractor, worker, layer_board(attractor->layer, segment, i), number, rules->slam,
-                rules->feeding);
+    else if ((all & ATTRACTOR_COUNT) == 0 &&
+             ATTRACTOR_BIAS - (int)(all >> ATTRACTOR_EXIT & ATTRACTOR_SIX) >= threshold)
+        win_all(attractor, worker, layer_board(attractor->layer, segment, i), number, all);
 }
 
 static void scan_segment(void *context, int member, const struct layer_segment *segment)
 {
-    enum { STRIDE = 128 };
+    enum { STRIDE = 32 };
     struct attractor *attractor = context;
     struct worker *worker = &attractor->workers[member];
     for (uint32_t from = 0; from < segment->length; from += STRIDE) {
@@ -444,7 +435,7 @@ static enum attractor_error run_threshold(struct attractor *attractor, int thres
         if (first_error(attractor) != ATTRACTOR_OK)
             return first_error(attractor);
         enum attractor_error error =
-            gather(attractor, attractor->states->any_rank != NULL ? attractor->rank : attractor->rank & 1);
+            gather(attractor, attractor->states->ranks ? attractor->rank : attractor->rank & 1);
         if (error != ATTRACTOR_OK)
             return error;
         if (attractor->block_count <= 1)

@@ -12,6 +12,7 @@
 #ifndef KROO_ENGINE_ATTRACTOR_H
 #define KROO_ENGINE_ATTRACTOR_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #include "engine/layer.h"
@@ -24,45 +25,63 @@ enum {
 
 enum attractor_error { ATTRACTOR_OK = 0, ATTRACTOR_ERROR_MEMORY = -1, ATTRACTOR_ERROR_RANK = -2 };
 
-/* The states of a layer, each array with an entry for each board. */
+/* The states of a layer, each array with an entry for each board. `any` and `all` may be the same array where
+ * no board is won both ways: then a board's one word serves both kinds. */
 struct attractor_states {
-    uint8_t *any;           /* 0, or value + ATTRACTOR_BIAS once won */
-    uint16_t *all;          /* see attractor_all */
-    const int8_t *any_exit; /* the best move out of the layer, for the forcing side, or NONE */
-    int8_t *any_seed; /* the threshold at which the state is won by itself, or NONE; NULL for all NONE */
+    uint32_t *any, *all; /* words, see below */
+    int8_t *any_seed;    /* the threshold at which the state is won by itself, or NONE; NULL for all NONE.
+                                  Lowered to its cap where that holds a state back */
     int8_t *all_seed;
     const int8_t *any_cap; /* no higher value is given to the state; NULL for no caps */
     const int8_t *all_cap;
-    uint16_t *any_rank; /* NULL: no ranks wanted. Written for states that are won */
-    uint16_t *all_rank;
+    bool ranks;   /* ranks wanted */
     int rank_max; /* out: the highest rank given */
 };
 
+/* A word, from bit 0: moves within the layer that are not won yet (`all`), won as `all`, the best move out of
+ * the layer in the view of the side to move (biased, 0 for none), once won value (biased) and rank, before it
+ * the highest rank that a closed move leads to; won as `any`; a move: before, the first of the best out of
+ * the layer, and once won as `any` that of the win, the first of those to the lowest rank. */
 enum {
     ATTRACTOR_BIAS = 32,
-    ATTRACTOR_ALL_COUNT = 7, /* moves within the layer that are not won yet */
-    ATTRACTOR_ALL_WON = 8,
-    ATTRACTOR_ALL_EXIT = 4,   /* shift of: the other side's best move out of the layer, in its view, + bias */
-    ATTRACTOR_ALL_VALUE = 10, /* shift of: value + bias once won */
+    ATTRACTOR_COUNT = 7,
+    ATTRACTOR_ALL_WON = 1 << 3,
+    ATTRACTOR_EXIT = 4,
+    ATTRACTOR_VALUE = 10,
+    ATTRACTOR_RANK = 16,
+    ATTRACTOR_ANY_WON = 1 << 28,
+    ATTRACTOR_MOVE = 29,
     ATTRACTOR_SIX = 63,
 };
 
-/* An `all` state before the analysis; `exit` in the view of the side to move, or NONE. */
-BOARD_INLINE uint16_t attractor_all(unsigned moves_within, int exit)
+/* A state before the analysis; `exit` in the view of the side to move, or NONE; `move` the house that does
+ * it, 0 to 7. */
+BOARD_INLINE uint32_t attractor_word(unsigned moves_within, int exit, unsigned move)
 {
     unsigned biased = exit == ATTRACTOR_NONE ? 0 : (unsigned)(exit + ATTRACTOR_BIAS);
-    return (uint16_t)(moves_within | biased << ATTRACTOR_ALL_EXIT);
+    return moves_within | biased << ATTRACTOR_EXIT | (uint32_t)move << ATTRACTOR_MOVE;
 }
 
-/* The values won, or `otherwise`. */
-BOARD_INLINE int attractor_any_value(uint8_t any, int otherwise)
+/* The best move out of the layer, or NONE. */
+BOARD_INLINE int attractor_exit(uint32_t word)
 {
-    return any == 0 ? otherwise : any - ATTRACTOR_BIAS;
+    int biased = (int)(word >> ATTRACTOR_EXIT & ATTRACTOR_SIX);
+    return biased == 0 ? ATTRACTOR_NONE : biased - ATTRACTOR_BIAS;
 }
 
-BOARD_INLINE int attractor_all_value(uint16_t all, int otherwise)
+/* The value won as `won` (ATTRACTOR_ANY_WON or ATTRACTOR_ALL_WON), or `otherwise`. */
+BOARD_INLINE int attractor_value(uint32_t word, uint32_t won, int otherwise)
 {
-    return (all & ATTRACTOR_ALL_WON) == 0 ? otherwise : (all >> ATTRACTOR_ALL_VALUE) - ATTRACTOR_BIAS;
+    if ((word & won) == 0)
+        return otherwise;
+    return (int)(word >> ATTRACTOR_VALUE & ATTRACTOR_SIX) - ATTRACTOR_BIAS;
+}
+
+/* The rank of a state that is won, else 0. */
+BOARD_INLINE uint16_t attractor_rank(uint32_t word)
+{
+    bool won = (word & (ATTRACTOR_ANY_WON | ATTRACTOR_ALL_WON)) != 0;
+    return won ? (uint16_t)(word >> ATTRACTOR_RANK & ATTRACTOR_RANK_MAX) : 0;
 }
 
 /* Told after each threshold how many states have been won. */

@@ -70,11 +70,11 @@ BOARD_INLINE bool layer_may_capture(uint64_t row, uint64_t houses)
     return (row >> last & 0xfe) == 2;
 }
 
-/* The boards from which a legal move without captures leads to `board` (stores empty), written to `before`;
- * returns their number. The move empties `house`, so a house that is empty now is where it began, and the
- * seeds are taken up again one after the other. */
+/* The boards from which a legal move without captures leads to `board` (stores empty), written to `before`,
+ * and its house to `houses` (NULL: not wanted); returns their number. The move empties `house`, so a house
+ * that is empty now is where it began, and the seeds are taken up again one after the other. */
 BOARD_INLINE int layer_before(struct board board, enum rules_slam slam, enum rules_feeding feeding,
-                              struct board before[LAYER_BEFORE_MAX])
+                              struct board before[LAYER_BEFORE_MAX], uint8_t *houses)
 {
     uint64_t mover = board.other, opponent = board.own;
     /* Where feeding is a must, no legal move leaves the opponent's row empty. */
@@ -95,8 +95,11 @@ BOARD_INLINE int layer_before(struct board board, enum rules_slam slam, enum rul
             struct board from = {.own = mover - sowing->own, .other = opponent - sowing->other};
             bool doubtful = layer_may_capture(opponent, sowing->houses);
             if ((!doubtful || board_equal(board_make_as(from, house, slam), board)) &&
-                (!ask_rules || (board_legal_as(from, slam, feeding) >> house & 1) != 0))
+                (!ask_rules || (board_legal_as(from, slam, feeding) >> house & 1) != 0)) {
+                if (houses != NULL)
+                    houses[count] = (uint8_t)house;
                 before[count++] = from;
+            }
             /* A further lap takes a second seed from each house, then a third. */
             if (seeds == seeds_max && seeds >= 11) {
                 int next = (house + seeds % 11 + 1) % 12;

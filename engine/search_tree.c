@@ -627,6 +627,9 @@ int search_follow_tables(const struct search *search, int32_t *low)
     struct tables_value value, before;
     if (!path_meets_tables(path) || !tables_probe(search->tables, &board, &value) || value.move < 0)
         return -1;
+    /* The checksums of a file do not say that whoever wrote it knew the rules. */
+    if ((board_legal(path->rules, board) >> value.move & 1) == 0)
+        return -1;
     const struct tables_layer *layer = &search->tables->layers[board_seeds(board)];
     int plies = max_int(value.plies, layer->line);
     for (uint32_t at = path->top;; at -= 2) {

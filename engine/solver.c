@@ -8,7 +8,7 @@
 #include "engine/attractor.h"
 #include "engine/tables.h"
 
-enum { HUGE_PAGE = 1 << 21, MOVES_TERMINAL = 0x80, PASSES_EXPECTED = 5 };
+enum { HUGE_PAGE = 1 << 21, MOVES_TERMINAL = 0x80, PASSES_EXPECTED = 5, BATCH = 32 };
 
 /* Arrays with an entry for each board: of all layers, and of the one at hand. */
 struct solver {
@@ -26,10 +26,9 @@ struct solver {
     uint32_t start;            /* number of its first board */
     int8_t *exit_lo, *exit_up; /* best move out of the layer for a mover who keeps LO, UP; or NONE */
     uint8_t *moves;            /* moves within the layer; MOVES_TERMINAL when there is no move at all */
-    uint8_t *any;
-    uint16_t *all;
+    uint32_t *any, *all;       /* the attractor's words; the same array where a board has one value */
     int8_t *any_seed, *all_seed, *all_cap;
-    uint16_t *any_rank, *all_rank;
+    uint16_t *rank; /* of brackets: of `all` states when certified, for the moves to store */
     struct solver_layer layers[LAYER_SEEDS_MAX + 1];
 
     struct solver_values lower; /* what moves out of the layer are worth */
@@ -74,24 +73,22 @@ static bool create_areas(struct solver *solver)
     uint64_t largest = index_layer_size(solver->seeds);
     solver->values.lo = solver->values.up = area_create(total, 1);
     solver->raw = solver->values;
-    solver->exit_lo = solver->exit_up = area_create(largest, 1);
-    solver->moves = area_create(largest, 1);
-    solver->any = area_create(largest, 1);
-    solver->all = area_create(largest, 2);
-    solver->any_rank = solver->all_rank = area_create(largest, 2);
-    bool created = solver->values.lo && solver->exit_lo && solver->moves && solver->any && solver->all &&
-                   solver->any_rank;
+    solver->any = solver->all = area_create(largest, 4);
     if (solver->zero)
-        return created;
+        return solver->values.lo && solver->all;
+    solver->any = area_create(largest, 4);
     solver->values.up = area_create(total, 1);
     solver->raw = (struct solver_values){area_create(total, 1), area_create(total, 1)};
+    solver->exit_lo = area_create(largest, 1);
     solver->exit_up = area_create(largest, 1);
+    solver->moves = area_create(largest, 1);
     solver->any_seed = area_create(largest, 1);
     solver->all_seed = area_create(largest, 1);
     solver->all_cap = area_create(largest, 1);
-    solver->all_rank = area_create(largest, 2);
-    return created && solver->values.up && solver->raw.lo && solver->raw.up && solver->exit_up &&
-           solver->any_seed && solver->all_seed && solver->all_cap && solver->all_rank;
+    solver->rank = area_create(largest, 2);
+    return solver->values.lo && solver->values.up && solver->raw.lo && solver->raw.up && solver->any &&
+           solver->all && solver->exit_lo && solver->exit_up && solver->moves && solver->any_seed &&
+           solver->all_seed && solver->all_cap && solver->rank;
 }
 
 enum solver_error solver_create(const struct rules *rules, int seeds, int threads, solver_progress *progress,
@@ -129,15 +126,14 @@ void solver_destroy(struct solver *solver)
         free(solver->values.up);
         free(solver->raw.lo);
         free(solver->raw.up);
-        free(solver->exit_up);
-        free(solver->all_rank);
+        free(solver->any);
     }
     free(solver->values.lo);
     free(solver->exit_lo);
+    free(solver->exit_up);
     free(solver->moves);
-    free(solver->any);
     free(solver->all);
-    free(solver->any_rank);
+    free(solver->rank);
     free(solver->any_seed);
     free(solver->all_seed);
     free(solver->all_cap);
@@ -169,71 +165,139 @@ static struct solver_values of_layer(const struct solver *solver, struct solver_
     return (struct solver_values){values.lo + solver->start, values.up + solver->start};
 }
 
-/* --- moves out of the layer --- */
+/* --- moves --- */
 
-BOARD_INLINE void find_exits(struct solver *solver, struct board board, uint32_t number, enum rules_slam slam,
-                             enum rules_feeding feeding)
+/* One value a board: the mover wins t (`any`) or loses t (`all`), t = seeds .. 1; what is left is a draw. A
+ * board is won at most one way, so one word serves both kinds. */
+BOARD_INLINE int value_of_word(uint32_t word)
 {
-    unsigned legal = board_legal_as(board, slam, feeding);
-    int lo = ATTRACTOR_NONE, up = ATTRACTOR_NONE;
-    unsigned within = 0;
-    for (unsigned mask = legal; mask != 0; mask &= mask - 1) {
-        struct board next = board_make_as(board, __builtin_ctz(mask), slam);
-        if (((next.own | next.other) >> 48) == 0) {
-            within++;
-            continue;
-        }
-        uint64_t child = index_board(next);
-        int gain = layer_gain(next);
-        int keeps_lo = gain - solver->lower.up[child], keeps_up = gain - solver->lower.lo[child];
-        lo = keeps_lo > lo ? keeps_lo : lo;
-        up = keeps_up > up ? keeps_up : up;
-    }
-    if (legal == 0) {
-        lo = up = board_margin(board, solver->rules.leftovers);
-        within = MOVES_TERMINAL;
-    }
-    solver->moves[number] = (uint8_t)within;
-    solver->exit_lo[number] = (int8_t)lo;
-    solver->exit_up[number] = (int8_t)up;
+    return attractor_value(word, ATTRACTOR_ANY_WON, 0) - attractor_value(word, ATTRACTOR_ALL_WON, 0);
 }
 
-BOARD_INLINE void exits_as(struct solver *solver, const struct layer_segment *segment, enum rules_slam slam,
-                           enum rules_feeding feeding)
+/* The move to store where it can be told without looking at the boards it leads to; TABLES_NO_MOVE at the end
+ * of the game; else -1. */
+BOARD_INLINE int known_move(const struct solver *solver, uint32_t number)
 {
-    for (uint32_t i = 0; i < segment->length; i++)
-        find_exits(solver, layer_board(&solver->layer, segment, i), segment->start + i, slam, feeding);
+    if (!solver->zero)
+        return -1;
+    uint32_t word = solver->all[number];
+    bool known = (word & ATTRACTOR_ANY_WON) != 0 || attractor_exit(word) == value_of_word(word);
+    return known ? (int)(word >> ATTRACTOR_MOVE) : -1;
+}
+
+/* Where the moves of a few boards lead. What is known of it is asked for while the others are found. */
+struct batch {
+    uint8_t legal[BATCH], within[BATCH]; /* houses; those whose move stays in the layer */
+    uint32_t child[BATCH][BOARD_HOUSES];
+    int8_t gain[BATCH][BOARD_HOUSES];
+};
+
+typedef void batch_job(struct solver *solver, const struct batch *batch, const struct layer_segment *segment,
+                       uint32_t first, uint32_t count);
+
+BOARD_INLINE void find_moves(const struct solver *solver, struct board board, uint32_t i, struct batch *batch,
+                             bool entries, enum rules_slam slam, enum rules_feeding feeding)
+{
+    const int8_t *lo = entries ? solver->values.up : solver->lower.lo;
+    const int8_t *up = entries ? solver->values.up : solver->lower.up;
+    unsigned legal = board_legal_as(board, slam, feeding);
+    batch->legal[i] = (uint8_t)legal;
+    batch->within[i] = 0;
+    for (unsigned mask = legal; mask != 0; mask &= mask - 1) {
+        int house = __builtin_ctz(mask);
+        struct board next = board_make_as(board, house, slam);
+        bool within = ((next.own | next.other) >> 48) == 0;
+        batch->within[i] |= (uint8_t)(within << house);
+        if (within && !entries)
+            continue;
+        uint32_t child = (uint32_t)index_board(next);
+        batch->child[i][house] = child;
+        batch->gain[i][house] = (int8_t)layer_gain(next);
+        if (within && solver->zero) {
+            __builtin_prefetch(&solver->all[child - solver->start]);
+            continue;
+        }
+        __builtin_prefetch(&up[child]);
+        if (within)
+            __builtin_prefetch(&solver->rank[child - solver->start]);
+        else if (lo != up)
+            __builtin_prefetch(&lo[child]);
+    }
+}
+
+/* Finds the moves of a segment's boards a batch at a time, for entries all of them, else those out of the
+ * layer. */
+BOARD_INLINE void batches_as(struct solver *solver, const struct layer_segment *segment, bool entries,
+                             batch_job *job, enum rules_slam slam, enum rules_feeding feeding)
+{
+    struct batch batch;
+    for (uint32_t first = 0; first < segment->length; first += BATCH) {
+        uint32_t count = segment->length - first < BATCH ? segment->length - first : BATCH;
+        for (uint32_t i = 0; i < count; i++)
+            if (!entries || known_move(solver, segment->start + first + i) < 0)
+                find_moves(solver, layer_board(&solver->layer, segment, first + i), i, &batch, entries, slam,
+                           feeding);
+        job(solver, &batch, segment, first, count);
+    }
+}
+
+BOARD_INLINE void batches(struct solver *solver, const struct layer_segment *segment, bool entries,
+                          batch_job *job)
+{
+    const struct rules *rules = &solver->rules;
+    if (board_is_site(rules))
+        batches_as(solver, segment, entries, job, RULES_SLAM_CAPTURES_NOTHING, RULES_FEEDING_MUST);
+    else if (rules->slam == RULES_SLAM_LAST_RESORT && rules->feeding == RULES_FEEDING_IF_ANY)
+        batches_as(solver, segment, entries, job, RULES_SLAM_LAST_RESORT, RULES_FEEDING_IF_ANY);
+    else
+        batches_as(solver, segment, entries, job, rules->slam, rules->feeding);
+}
+
+/* Bits of a mask of houses. */
+BOARD_INLINE unsigned count_moves(unsigned mask)
+{
+    mask = (mask & 0x15) + (mask >> 1 & 0x15);
+    return (mask & 3) + (mask >> 2 & 3) + (mask >> 4 & 3);
+}
+
+static void find_exits(struct solver *solver, const struct batch *batch, const struct layer_segment *segment,
+                       uint32_t first, uint32_t count)
+{
+    const struct solver_values *lower = &solver->lower;
+    for (uint32_t i = 0; i < count; i++) {
+        uint32_t number = segment->start + first + i;
+        int lo = ATTRACTOR_NONE, up = ATTRACTOR_NONE;
+        unsigned house_lo = TABLES_NO_MOVE;
+        for (unsigned mask = batch->legal[i] & ~(unsigned)batch->within[i]; mask != 0; mask &= mask - 1) {
+            int house = __builtin_ctz(mask), gain = batch->gain[i][house];
+            uint32_t child = batch->child[i][house];
+            int keeps_lo = gain - lower->up[child], keeps_up = gain - lower->lo[child];
+            house_lo = keeps_lo > lo ? (unsigned)house : house_lo;
+            lo = keeps_lo > lo ? keeps_lo : lo;
+            up = keeps_up > up ? keeps_up : up;
+        }
+        if (batch->legal[i] == 0)
+            lo = up = board_margin(layer_board(&solver->layer, segment, first + i), solver->rules.leftovers);
+        unsigned within = count_moves(batch->within[i]);
+        if (solver->zero) {
+            solver->all[number] = attractor_word(within, lo, house_lo);
+            continue;
+        }
+        solver->moves[number] = (uint8_t)(batch->legal[i] == 0 ? MOVES_TERMINAL : within);
+        solver->exit_lo[number] = (int8_t)lo;
+        solver->exit_up[number] = (int8_t)up;
+    }
 }
 
 static void exits_segment(void *context, int member, const struct layer_segment *segment)
 {
     (void)member;
-    struct solver *solver = context;
-    const struct rules *rules = &solver->rules;
-    if (board_is_site(rules))
-        exits_as(solver, segment, RULES_SLAM_CAPTURES_NOTHING, RULES_FEEDING_MUST);
-    else if (rules->slam == RULES_SLAM_LAST_RESORT && rules->feeding == RULES_FEEDING_IF_ANY)
-        exits_as(solver, segment, RULES_SLAM_LAST_RESORT, RULES_FEEDING_IF_ANY);
-    else
-        exits_as(solver, segment, rules->slam, rules->feeding);
+    batches(context, segment, false, find_exits);
 }
 
 /* --- the sweeps of a layer --- */
 
 static enum solver_error sweep(struct solver *solver, struct attractor_states *states, int lowest);
-
-/* One value a board: the mover wins t (`any`) or loses t (`all`), t = seeds .. 1; what is left is a draw. A
- * board is won at most one way, so both kinds share the array of ranks. */
-static void start_zero_segment(void *context, int member, const struct layer_segment *segment)
-{
-    (void)member;
-    struct solver *solver = context;
-    for (uint32_t i = segment->start; i < segment->start + segment->length; i++) {
-        solver->any[i] = 0;
-        solver->all[i] = attractor_all(solver->moves[i] & ATTRACTOR_ALL_COUNT, solver->exit_lo[i]);
-        solver->any_rank[i] = 0;
-    }
-}
 
 static void take_zero_segment(void *context, int member, const struct layer_segment *segment)
 {
@@ -241,21 +305,14 @@ static void take_zero_segment(void *context, int member, const struct layer_segm
     struct solver *solver = context;
     int8_t *values = of_layer(solver, solver->values).lo;
     for (uint32_t i = segment->start; i < segment->start + segment->length; i++)
-        values[i] = (int8_t)(attractor_any_value(solver->any[i], 0) - attractor_all_value(solver->all[i], 0));
+        values[i] = (int8_t)value_of_word(solver->all[i]);
 }
 
 static enum solver_error solve_zero(struct solver *solver, struct solver_layer *facts)
 {
     solver->lower = solver->values;
     layer_walk(&solver->layer, solver->team, exits_segment, solver);
-    layer_walk(&solver->layer, solver->team, start_zero_segment, solver);
-    struct attractor_states states = {
-        .any = solver->any,
-        .all = solver->all,
-        .any_exit = solver->exit_lo,
-        .any_rank = solver->any_rank,
-        .all_rank = solver->all_rank,
-    };
+    struct attractor_states states = {.any = solver->any, .all = solver->all, .ranks = true};
     enum solver_error error = sweep(solver, &states, 1);
     if (error != SOLVER_OK)
         return error;
@@ -285,12 +342,19 @@ static void start_safe_segment(void *context, int member, const struct layer_seg
             all = all < -floor_lo ? all : -floor_lo;
             solver->all_cap[number] = (int8_t)-floor_lo;
         }
-        solver->any[number] = 0;
+        solver->any[number] = attractor_word(0, solver->exit_up[number], TABLES_NO_MOVE);
         solver->all[number] =
-            attractor_all(solver->moves[number] & ATTRACTOR_ALL_COUNT, solver->exit_lo[number]);
+            attractor_word(solver->moves[number] & ATTRACTOR_COUNT, solver->exit_lo[number], TABLES_NO_MOVE);
         solver->any_seed[number] = (int8_t)any;
         solver->all_seed[number] = (int8_t)all;
     }
+}
+
+BOARD_INLINE void start_forced(struct solver *solver, uint32_t number)
+{
+    solver->any[number] = attractor_word(0, solver->exit_lo[number], TABLES_NO_MOVE);
+    solver->all[number] =
+        attractor_word(solver->moves[number] & ATTRACTOR_COUNT, solver->exit_up[number], TABLES_NO_MOVE);
 }
 
 /* `forced`, with the states of `safe` as seeds. Counts those above the floor. */
@@ -301,16 +365,13 @@ static void start_forced_segment(void *context, int member, const struct layer_s
     int lowest = -solver->layer.seeds;
     uint64_t raised = 0;
     for (uint32_t i = segment->start; i < segment->start + segment->length; i++) {
-        int safe_lo = -attractor_all_value(solver->all[i], lowest);
-        int safe_up = attractor_any_value(solver->any[i], lowest);
+        int safe_lo = -attractor_value(solver->all[i], ATTRACTOR_ALL_WON, lowest);
+        int safe_up = attractor_value(solver->any[i], ATTRACTOR_ANY_WON, lowest);
         if (solver->floor.lo != NULL)
             raised += (uint64_t)(safe_lo > solver->floor.lo[i]) + (uint64_t)(safe_up < solver->floor.up[i]);
-        solver->any[i] = 0;
-        solver->all[i] = attractor_all(solver->moves[i] & ATTRACTOR_ALL_COUNT, solver->exit_up[i]);
+        start_forced(solver, i);
         solver->any_seed[i] = (int8_t)safe_lo;
         solver->all_seed[i] = (int8_t)-safe_up;
-        if (solver->floor.lo == NULL)
-            solver->any_rank[i] = solver->all_rank[i] = 0;
     }
     __atomic_fetch_add(&solver->raised, raised, __ATOMIC_RELAXED);
 }
@@ -324,8 +385,10 @@ static void take_forced_segment(void *context, int member, const struct layer_se
     bool certified = solver->floor.lo == NULL;
     struct solver_values to = of_layer(solver, certified ? solver->values : solver->raw);
     for (uint32_t i = segment->start; i < segment->start + segment->length; i++) {
-        to.lo[i] = (int8_t)attractor_any_value(solver->any[i], lowest);
-        to.up[i] = (int8_t)-attractor_all_value(solver->all[i], lowest);
+        to.lo[i] = (int8_t)attractor_value(solver->any[i], ATTRACTOR_ANY_WON, lowest);
+        to.up[i] = (int8_t)-attractor_value(solver->all[i], ATTRACTOR_ALL_WON, lowest);
+        if (certified)
+            solver->rank[i] = attractor_rank(solver->all[i]);
     }
 }
 
@@ -336,8 +399,7 @@ static void start_threshold_segment(void *context, int member, const struct laye
     (void)member;
     struct solver *solver = context;
     for (uint32_t i = segment->start; i < segment->start + segment->length; i++) {
-        solver->any[i] = 0;
-        solver->all[i] = attractor_all(solver->moves[i] & ATTRACTOR_ALL_COUNT, solver->exit_up[i]);
+        start_forced(solver, i);
     }
 }
 
@@ -349,13 +411,15 @@ static void take_threshold_segment(void *context, int member, const struct layer
     struct solver_values to = of_layer(solver, solver->values);
     int lowest = -solver->layer.seeds, threshold = solver->threshold, plies = 0;
     for (uint32_t i = segment->start; i < segment->start + segment->length; i++) {
-        if (to.lo[i] == lowest && solver->any[i] != 0) {
+        if (to.lo[i] == lowest && (solver->any[i] & ATTRACTOR_ANY_WON) != 0) {
             to.lo[i] = (int8_t)threshold;
-            plies = solver->any_rank[i] > plies ? solver->any_rank[i] : plies;
+            int rank = attractor_rank(solver->any[i]);
+            plies = rank > plies ? rank : plies;
         }
         if (to.up[i] == -lowest && (solver->all[i] & ATTRACTOR_ALL_WON) != 0) {
             to.up[i] = (int8_t)-threshold;
-            plies = solver->all_rank[i] > plies ? solver->all_rank[i] : plies;
+            int rank = attractor_rank(solver->all[i]);
+            plies = rank > plies ? rank : plies;
         }
     }
     int most = __atomic_load_n(&solver->plies, __ATOMIC_RELAXED);
@@ -392,7 +456,6 @@ static enum solver_error solve_round(struct solver *solver, bool same_exits, str
     struct attractor_states safe = {
         .any = solver->any,
         .all = solver->all,
-        .any_exit = solver->exit_up,
         .any_seed = solver->any_seed,
         .all_seed = solver->all_seed,
         .any_cap = certifying ? NULL : solver->floor.up,
@@ -410,11 +473,9 @@ static enum solver_error solve_round(struct solver *solver, bool same_exits, str
     struct attractor_states forced = {
         .any = solver->any,
         .all = solver->all,
-        .any_exit = solver->exit_lo,
         .any_seed = solver->any_seed,
         .all_seed = solver->all_seed,
-        .any_rank = certifying ? solver->any_rank : NULL,
-        .all_rank = certifying ? solver->all_rank : NULL,
+        .ranks = certifying,
     };
     if (certifying) {
         error = certify(solver, &forced);
@@ -523,20 +584,21 @@ enum solver_error solver_next(struct solver *solver)
 
 /* The move to store: one that keeps LO; out of the layer if there is one, else to the lowest rank, else the
  * first. Where all is lost by one value, the line that is longest. */
-BOARD_INLINE int find_move(const struct solver *solver, struct board board, int lo)
+static int find_move(const struct solver *solver, const struct batch *batch, uint32_t i, int lo)
 {
-    const struct rules *rules = &solver->rules;
     bool resist = solver->zero && lo < 0;
     int best = TABLES_NO_MOVE, best_rank = 0;
-    for (unsigned mask = board_legal(rules, board); mask != 0; mask &= mask - 1) {
+    for (unsigned mask = batch->legal[i]; mask != 0; mask &= mask - 1) {
         int house = __builtin_ctz(mask);
-        struct board next = board_make(rules, board, house);
-        uint64_t child = index_board(next);
-        if (layer_gain(next) - solver->values.up[child] != lo)
+        uint32_t child = batch->child[i][house];
+        bool within = (batch->within[i] >> house & 1) != 0;
+        uint32_t word = within && solver->zero ? solver->all[child - solver->start] : 0;
+        int value = within && solver->zero ? value_of_word(word) : solver->values.up[child];
+        if (batch->gain[i][house] - value != lo)
             continue;
-        if (((next.own | next.other) >> 48) != 0)
+        if (!within)
             return house;
-        int rank = solver->all_rank[child - solver->start];
+        int rank = solver->zero ? attractor_rank(word) : solver->rank[child - solver->start];
         rank = resist ? -rank : rank;
         if (best == TABLES_NO_MOVE || rank < best_rank) {
             best = house;
@@ -546,17 +608,23 @@ BOARD_INLINE int find_move(const struct solver *solver, struct board board, int 
     return best;
 }
 
+static void make_entries(struct solver *solver, const struct batch *batch,
+                         const struct layer_segment *segment, uint32_t first, uint32_t count)
+{
+    struct solver_values values = of_layer(solver, solver->values);
+    uint16_t *entries = solver->entries + (segment->start - solver->entries_start);
+    for (uint32_t i = 0; i < count; i++) {
+        uint32_t number = segment->start + first + i;
+        int lo = values.lo[number], up = values.up[number];
+        int move = known_move(solver, number);
+        entries[first + i] = tables_entry(lo, up, move >= 0 ? move : find_move(solver, batch, i, lo));
+    }
+}
+
 static void entries_segment(void *context, int member, const struct layer_segment *segment)
 {
     (void)member;
-    const struct solver *solver = context;
-    struct solver_values values = of_layer(solver, solver->values);
-    uint16_t *entries = solver->entries + (segment->start - solver->entries_start);
-    for (uint32_t i = 0; i < segment->length; i++) {
-        int lo = values.lo[segment->start + i], up = values.up[segment->start + i];
-        int move = find_move(solver, layer_board(&solver->layer, segment, i), lo);
-        entries[i] = tables_entry(lo, up, move);
-    }
+    batches(context, segment, true, make_entries);
 }
 
 size_t solver_segments(const struct solver *solver)

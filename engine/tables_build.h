@@ -17,8 +17,8 @@ typedef void tables_progress_told(void *context, const struct tables_progress *p
 /* Writes tables for boards of up to `seeds` seeds (0 to TABLES_SEEDS_MAX) to `path`, under a temporary name
  * beside it that is synced and renamed, so `path` is whole or untouched. The bytes depend on the family of
  * the rules and on seeds alone. `told` (may be NULL) is called on this thread. With T = C(seeds + 12, 12)
- * boards in all and L = C(seeds + 11, 11) in the largest layer, memory is T + 7 L bytes where a board has one
- * value and 4 T + 13 L for brackets; besides, 8 bytes for each state of the largest class of equal value and
+ * boards in all and L = C(seeds + 11, 11) in the largest layer, memory is T + 4 L bytes where a board has one
+ * value and 4 T + 16 L for brackets; besides, 8 bytes for each state of the largest class of equal value and
  * rank. */
 enum tables_error tables_build(const struct rules *rules, int seeds, int threads, const char *path,
                                tables_progress_told *told, void *context);

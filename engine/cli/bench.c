@@ -1,7 +1,9 @@
 #include <inttypes.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <time.h>
 
+#include "engine/cli/bench_positions.h"
 #include "engine/cli/options.h"
 #include "engine/cli/tools.h"
 #include "engine/mix.h"
@@ -16,6 +18,11 @@ enum {
     BENCH_HASH_KIB = 16384,
     SELFPLAY_NODES = 1000,
     SELFPLAY_OPENING = 8,
+    POSITIONS_NODES = 100000,
+    DEPTH_FIRST = 11,
+    DEPTH_STEP = 2,
+    DEPTH_LAST = 31,
+    DEPTHS = (DEPTH_LAST - DEPTH_FIRST) / DEPTH_STEP + 1,
 };
 
 static const uint64_t bench_seed = UINT64_C(0x62656e6368); /* "bench" */
@@ -25,6 +32,8 @@ struct request {
     const char *weights;
     int nodes; /* 0 until given */
     int games; /* 0: searches */
+    int depth; /* 0: none asked for */
+    const char *positions, *tables;
     bool json;
 };
 
@@ -32,8 +41,14 @@ static const struct argp_option option_list[] = {
     {"rules", 'r', "RULES", 0,
      "Rule set: a preset with optional overrides, like site,repetitions=2 (default site)", 0},
     {"weights", 'w', "FILE", 0, "Weights file (default the built-in starting weights)", 0},
-    {"nodes", 'n', "N", 0, "Nodes a search (default 200000, or 1000 with --games)", 0},
+    {"nodes", 'n', "N", 0, "Nodes a search (default 200000; 1000 with --games, 100000 with --positions)", 0},
     {"games", 'g', "N", 0, "Play N games of self-play instead, an even number", 0},
+    {"depth", 'd', "D", 0, "Search to depth D instead, 11 to 31; time to depths 11, 13, ... D", 0},
+    {"positions", 'p', "FILE", 0,
+     "Search positions whose best move is known instead, as `tables positions` prints them: solved at 1000, "
+     "10000, ... N nodes, and nodes and time until the move is found and kept",
+     0},
+    {"tables", 't', "FILE", 0, "Endgame tables for --positions (default none)", 0},
     {"json", 'j', NULL, 0, "One JSON object", 0},
     {0},
 };
@@ -56,8 +71,23 @@ static error_t parse_option(int key, char *value, struct argp_state *state)
         if (request->games % 2 != 0)
             argp_error(state, "games come in pairs: N must be even");
         return 0;
+    case 'd':
+        request->depth = options_read_number(state, value, "D", DEPTH_FIRST, DEPTH_LAST);
+        return 0;
+    case 'p':
+        request->positions = value;
+        return 0;
+    case 't':
+        request->tables = value;
+        return 0;
     case 'j':
         request->json = true;
+        return 0;
+    case ARGP_KEY_END:
+        if ((request->games != 0) + (request->depth != 0) + (request->positions != NULL) > 1)
+            argp_error(state, "--games, --depth and --positions exclude one another");
+        if (request->tables != NULL && request->positions == NULL)
+            argp_error(state, "--tables goes with --positions");
         return 0;
     default:
         return ARGP_ERR_UNKNOWN;
@@ -68,11 +98,8 @@ static const struct argp argp = {
     .options = option_list,
     .parser = parse_option,
     .doc = "Searches a fixed set of 50 positions on one core, or plays games as a worker does. The signature "
-           "is mixed from every move, score, "
-           "depth "
-           "and node count: it depends on rules, weights and --nodes, and on nothing of the machine. Two "
-           "builds that "
-           "play alike have the same.",
+           "is mixed from every move, score, depth and node count: it depends on rules, weights and --nodes, "
+           "and on nothing of the machine. Two builds that play alike have the same.",
 };
 
 /* Position `index` of the set: random legal plies from the start, drawn again if they end the game. */
@@ -197,23 +224,117 @@ static int run_searches(const struct request *request, const struct weights *wei
     return status;
 }
 
+/* --- time to depth --- */
+
+struct clocked {
+    double start;
+    double reached[DEPTHS][BENCH_POSITIONS]; /* seconds */
+    int index;                               /* of the position at hand */
+};
+
+static void clock_depth(void *context, const struct search_info *info)
+{
+    struct clocked *clocked = context;
+    int past = info->depth - DEPTH_FIRST;
+    if (past >= 0 && past % DEPTH_STEP == 0 && past / DEPTH_STEP < DEPTHS)
+        clocked->reached[past / DEPTH_STEP][clocked->index] = now_seconds() - clocked->start;
+}
+
+/* A search that ends early, its outcome decided, is as good as at every greater depth. */
+static void fill_depths(struct clocked *clocked)
+{
+    double last = now_seconds() - clocked->start;
+    for (int i = 0; i < DEPTHS; i++)
+        if (clocked->reached[i][clocked->index] < 0)
+            clocked->reached[i][clocked->index] = last;
+}
+
+static int compare_seconds(const void *left, const void *right)
+{
+    double a = *(const double *)left, b = *(const double *)right;
+    return (a > b) - (a < b);
+}
+
+static void print_depths(const struct request *request, struct clocked *clocked)
+{
+    if (request->json)
+        printf("{\"rules\":\"%s\",\"positions\":%d,\"depths\":[", request->rules.name, BENCH_POSITIONS);
+    for (int depth = DEPTH_FIRST; depth <= request->depth; depth += DEPTH_STEP) {
+        double *seconds = clocked->reached[(depth - DEPTH_FIRST) / DEPTH_STEP], total = 0;
+        for (int i = 0; i < BENCH_POSITIONS; i++)
+            total += seconds[i];
+        qsort(seconds, BENCH_POSITIONS, sizeof *seconds, compare_seconds);
+        double median = (seconds[(BENCH_POSITIONS - 1) / 2] + seconds[BENCH_POSITIONS / 2]) / 2;
+        if (request->json)
+            printf("%s{\"depth\":%d,\"median_seconds\":%.6f,\"total_seconds\":%.6f}",
+                   depth == DEPTH_FIRST ? "" : ",", depth, median, total);
+        else
+            printf("depth %2d  median %.6f s  total %.3f s\n", depth, median, total);
+    }
+    if (request->json)
+        puts("]}");
+}
+
+static int run_depths(const struct request *request, const struct weights *weights)
+{
+    struct search *search = search_create(BENCH_HASH_KIB);
+    struct game *game = game_create(&request->rules, NULL);
+    struct clocked clocked;
+    bool created = search && game;
+    for (int i = 0; i < BENCH_POSITIONS && created; i++) {
+        struct search_limits limits = {.depth = request->depth};
+        struct search_info info;
+        bench_position(game, i);
+        search_new_game(search);
+        for (int depth = 0; depth < DEPTHS; depth++)
+            clocked.reached[depth][i] = -1;
+        clocked.index = i;
+        clocked.start = now_seconds();
+        search_run(search, game, weights, &limits, NULL, clock_depth, &clocked, &info);
+        fill_depths(&clocked);
+    }
+    if (created)
+        print_depths(request, &clocked);
+    game_destroy(game);
+    search_destroy(search);
+    return created ? 0 : -1;
+}
+
+/* --- the tool --- */
+
+static int default_nodes(const struct request *request)
+{
+    return request->games != 0 ? SELFPLAY_NODES : request->positions != NULL ? POSITIONS_NODES : BENCH_NODES;
+}
+
+static int run_positions(const struct request *request, const struct weights *weights, const char *tool)
+{
+    struct bench_positions positions = {request->positions, request->tables, &request->rules, weights,
+                                        request->nodes,     request->json};
+    int status = bench_positions_run(&positions, tool);
+    int written = options_finish_output(tool);
+    return status == TOOL_DONE ? written : status;
+}
+
 int bench_main(int argc, char **argv)
 {
     struct request request = {.rules = options_default_rules()};
     options_parse(&argp, argc, argv, &request);
     if (request.nodes == 0)
-        request.nodes = request.games != 0 ? SELFPLAY_NODES : BENCH_NODES;
-    struct weights *weights = NULL;
-    enum weights_error error = WEIGHTS_ERROR_MEMORY;
-    if (request.weights)
-        error = weights_load(request.weights, request.rules.name, &weights);
-    else
-        weights = weights_create_starting(request.rules.name);
-    int status = -1;
-    if (!weights)
-        fprintf(stderr, "%s: %s\n", argv[0], weights_error_text(error));
-    else if ((status = request.games != 0 ? run_games(&request, weights) : run_searches(&request, weights)) !=
-             0)
+        request.nodes = default_nodes(&request);
+    struct weights *weights = options_load_weights(request.weights, request.rules.name, argv[0]);
+    if (weights == NULL)
+        return TOOL_REFUSED;
+    int status;
+    if (request.positions != NULL) {
+        status = run_positions(&request, weights, argv[0]);
+        weights_destroy(weights);
+        return status;
+    }
+    status = request.games != 0   ? run_games(&request, weights)
+             : request.depth != 0 ? run_depths(&request, weights)
+                                  : run_searches(&request, weights);
+    if (status != 0)
         fprintf(stderr, "%s: memory is short, or the rules let a game go on for ever\n", argv[0]);
     weights_destroy(weights);
     int written = options_finish_output(argv[0]);

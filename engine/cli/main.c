@@ -20,7 +20,8 @@ static const struct {
     {"speed", speed_main, "        the rules' speed: trees, moves made, games replayed"},
     {"eval", eval_main, "         positions on standard input, evaluations"},
     {"rules", rules_main, "        the rule sets and their fields"},
-    {"tables", tables_main, "       endgame tables: build, stat, probe, check"},
+    {"tables", tables_main, "       endgame tables: build, stat, probe, check, positions"},
+    {"perfect", perfect_main, "      how near the player is to perfect play, by endgame tables"},
 };
 
 static void print_help(FILE *stream)

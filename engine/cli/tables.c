@@ -7,6 +7,7 @@
 #include <string.h>
 #include <time.h>
 
+#include "engine/certified.h"
 #include "engine/cli/lines.h"
 #include "engine/cli/options.h"
 #include "engine/cli/tools.h"
@@ -14,17 +15,34 @@
 #include "engine/tables_check.h"
 #include "engine/team.h"
 
-enum { THREADS_DEFAULT = 2 };
+enum {
+    THREADS_DEFAULT = 2,
+    COUNT_DEFAULT = 200,
+    DEPTH_DEFAULT = 5,
+    POSITIONS_LAYERS = 4,
+    DRAWS_MAX = 1000,
+    AGAIN = 1 << 20
+};
 
 struct request {
     struct rules rules;
     bool rules_given, json;
     int seeds; /* -1 until given */
     int threads;
-    const char *path; /* NULL until given */
+    const char *path;       /* NULL until given */
+    int count, depth, seed; /* of `positions` */
 };
 
-enum { KEY_RULES = 'r', KEY_SEEDS = 'n', KEY_OUT = 'o', KEY_THREADS = 't', KEY_JSON = 'j' };
+enum {
+    KEY_RULES = 'r',
+    KEY_SEEDS = 'n',
+    KEY_OUT = 'o',
+    KEY_THREADS = 't',
+    KEY_JSON = 'j',
+    KEY_COUNT = 'c',
+    KEY_DEPTH = 'd',
+    KEY_SEED = 's',
+};
 
 static const struct argp_option rules_option = {
     "rules",
@@ -56,6 +74,15 @@ static error_t parse_option(int key, char *value, struct argp_state *state)
     case KEY_JSON:
         request->json = true;
         return 0;
+    case KEY_COUNT:
+        request->count = options_read_number(state, value, "--count", 1, 1000000);
+        return 0;
+    case KEY_DEPTH:
+        request->depth = options_read_number(state, value, "--depth", 2, CERTIFIED_DEPTH_MAX);
+        return 0;
+    case KEY_SEED:
+        request->seed = options_read_number(state, value, "--seed", 0, 2147483647);
+        return 0;
     case ARGP_KEY_ARG:
         if (request->path != NULL)
             argp_error(state, "one FILE is enough; '%s' is left over", value);
@@ -74,7 +101,12 @@ static struct request read_request(int argc, char **argv, const struct argp_opti
                                    const char *arguments, const char *doc)
 {
     struct argp argp = {.options = options, .parser = parse_option, .args_doc = arguments, .doc = doc};
-    struct request request = {.rules = options_default_rules(), .seeds = -1, .threads = THREADS_DEFAULT};
+    struct request request = {.rules = options_default_rules(),
+                              .seeds = -1,
+                              .threads = THREADS_DEFAULT,
+                              .count = COUNT_DEFAULT,
+                              .depth = DEPTH_DEFAULT,
+                              .seed = 1};
     options_parse(&argp, argc, argv, &request);
     return request;
 }
@@ -344,18 +376,95 @@ static int check_main(int argc, char **argv)
     return options_finish_output(argv[0]) == TOOL_DONE ? status : TOOL_REFUSED;
 }
 
+/* --- positions --- */
+
+static void print_certified(const struct certified *found, int seeds)
+{
+    char text[POSITION_TEXT_MAX];
+    position_format(&found->position, text);
+    printf("{\"position\":\"%s\",\"best\":\"%c\",\"seeds\":%d,\"lo\":%d,\"others_up\":%d}\n", text,
+           position_house_letter(found->house), seeds, found->lo, found->others_up);
+}
+
+/* Position `index` of a layer may have been drawn before: then another of the same outcome is. */
+static bool draw_another(const struct tables *tables, const struct request *request, int seeds,
+                         uint64_t index, struct certified *drawn, int count)
+{
+    for (int attempt = 0; attempt < DRAWS_MAX; attempt++, index += AGAIN) {
+        struct certified *found = &drawn[count];
+        if (!certified_draw(tables, (uint64_t)request->seed, seeds, index, request->depth, found))
+            return false;
+        int same = 0;
+        while (memcmp(&drawn[same].position, &found->position, sizeof found->position) != 0)
+            same++;
+        if (same == count)
+            return true;
+    }
+    return false;
+}
+
+static int print_positions(const struct tables *tables, const struct request *request, const char *tool)
+{
+    struct certified *drawn = malloc((size_t)request->count * sizeof *drawn);
+    int layers = tables->seeds < POSITIONS_LAYERS ? tables->seeds + 1 : POSITIONS_LAYERS, status = TOOL_DONE;
+    if (drawn == NULL)
+        return refuse(tool, request->path, TABLES_ERROR_MEMORY);
+    for (int i = 0; i < request->count && status == TOOL_DONE; i++) {
+        int seeds = tables->seeds - i % layers;
+        if (draw_another(tables, request, seeds, (uint64_t)(i / layers), drawn, i)) {
+            print_certified(&drawn[i], seeds);
+        } else {
+            fprintf(
+                stderr,
+                "%s: %s: too few boards of %d seeds qualify; ask for fewer or less deep, or build tables for "
+                "more\n",
+                tool, request->path, seeds);
+            status = TOOL_REFUSED;
+        }
+    }
+    free(drawn);
+    return status;
+}
+
+static int positions_main(int argc, char **argv)
+{
+    const struct argp_option options[] = {
+        {"count", KEY_COUNT, "N", 0, "Positions, in turn of the four largest numbers of seeds (default 200)",
+         0},
+        {"depth", KEY_DEPTH, "D", 0, "Plies of the minimax that must go wrong, 2 to 11 (default 5)", 0},
+        {"seed", KEY_SEED, "S", 0, "Another sample (default 1)", 0},
+        {0}};
+    struct request request = read_request(
+        argc, argv, options, "FILE",
+        "Prints positions whose best move the tables certify, as JSON lines: the LO of the move (lo) exceeds "
+        "the UP of every other (others_up), and it alone keeps a draw, or the win, in turn. They are hard: "
+        "minimax of D and of D - 1 plies, stores compared at the leaves, prefers another move. The same "
+        "tables and options print the same. `kroo-engine bench --positions` measures a player by them.");
+    struct tables *tables = open_tables(argv[0], &request);
+    if (tables == NULL)
+        return TOOL_REFUSED;
+    int status = print_positions(tables, &request, argv[0]);
+    tables_close(tables);
+    return options_finish_output(argv[0]) == TOOL_DONE ? status : TOOL_REFUSED;
+}
+
 /* --- the tool --- */
 
 static const struct {
     const char *name;
     tool_main *run;
-} commands[] = {{"build", build_main}, {"stat", stat_main}, {"probe", probe_main}, {"check", check_main}};
+} commands[] = {{"build", build_main},
+                {"stat", stat_main},
+                {"probe", probe_main},
+                {"check", check_main},
+                {"positions", positions_main}};
 
 static const char usage[] =
     "Usage: kroo-engine tables build --rules R --seeds N --out FILE [--threads T]\n"
     "       kroo-engine tables stat FILE [--json]\n"
     "       kroo-engine tables probe FILE       positions on standard input, brackets as JSON lines\n"
     "       kroo-engine tables check FILE [--threads T]\n"
+    "       kroo-engine tables positions FILE [--count N] [--depth D] [--seed S]\n"
     "Each has its own --help.\n";
 
 int tables_main(int argc, char **argv)

@@ -17,5 +17,6 @@ tool_main speed_main;              /* speed.c */
 tool_main analyse_main;            /* analyse.c */
 tool_main play_main;               /* play.c */
 tool_main tables_main;             /* tables.c */
+tool_main perfect_main;            /* perfect.c */
 
 #endif

@@ -6,7 +6,9 @@
 #   KROO_BUILD=D            where the programs are (default build); the JSON goes there too
 #   KROO_BENCH_PAIRS=N      pairs delivered by the synthetic workers (default 100000)
 #   KROO_BENCH_GAMES=N      pairs of self-play a core (default 300)
-#   KROO_BENCH_DEEP=1       perft to depth 14 as well, with its count checked (some 15 seconds more)
+#   KROO_BENCH_DEEP=1       perft to depth 14 as well, with its count checked (some 15 seconds more); endgame tables of
+#                           awari to 24 seeds against the published counts (minutes, 3 GB of memory and 2.5 of disk) and
+#                           of site to 15 and 18
 . "$(dirname "$0")/../system/lib.sh"
 set -e -o pipefail
 shopt -s inherit_errexit
@@ -72,9 +74,51 @@ deep_figures() {
     fi
     figure "perft 14, site" "$(jq '.nodes / .seconds' <<<"$said")" "nodes/s, one core" "$said"
 }
+# Time of 50 positions to a depth, and the positions of tests/vectors/ whose best move is certified.
+search_figures() {
+    kroo-engine bench --depth 17 --json >"$work/depths"
+    jq -c '.depths[]' "$work/depths" | while read -r said; do
+        figure "depth $(jq .depth <<<"$said"), median of 50 positions" "$(jq '.median_seconds * 1e6' <<<"$said")" \
+            microseconds "$said"
+    done
+    said=$(kroo-engine bench --positions "$root/tests/vectors/certified-best-moves.jsonl" --json)
+    figure "certified best moves, 100,000 nodes" "$(jq '.solved[-1].positions' <<<"$said")" "found of 200" "$said"
+}
+# built RULES SEEDS: makes $work/tables with all cores.
+built() {
+    seconds=$(seconds_of kroo-engine tables build --rules "$1" --seeds "$2" --threads "$cores" --out "$work/tables")
+    boards=$((($(stat -c %s "$work/tables") - 640) / 2))
+    figure "tables, $1 to $2 seeds" "$(jq -n "$boards / $seconds")" "boards/s, $cores threads, to the file" \
+        "{\"boards\":$boards,\"seconds\":$seconds,\"threads\":$cores}"
+}
+# Every layer of awari against the counts published in 2002.
+as_published() {
+    kroo-engine tables stat "$work/tables" --json >"$work/stat"
+    jq -en --slurpfile built "$work/stat" --slurpfile published "$root/tests/vectors/tables/awari-published-2002.json" '
+        def counts: with_entries(select(.value != 0));
+        [$built[0].layers[] | {seeds, values}]
+        == [$published[0].tables[] | select(.n <= $built[0].seeds) | {seeds: .n, values: (.value_counts | counts)}]' \
+        >/dev/null || { echo "bench: the tables of awari are not the published ones" >&2; return 1; }
+}
+tables_figures() {
+    built awari 18
+    as_published
+    built site 12
+    said=$(kroo-engine perfect --tables "$work/tables" --positions 2000 --nodes 1000 --json)
+    figure "perfect, site to 12 seeds, 1,000 nodes" "$(jq '1e4 * .kept' <<<"$said")" "of 10,000 moves keep the value" "$said"
+}
+deep_tables_figures() {
+    built awari 24
+    as_published
+    built site 15
+    built site 18
+}
 engine_figures() {
     rules_figures
     [ -z "${KROO_BENCH_DEEP:-}" ] || deep_figures
+    search_figures
+    tables_figures
+    [ -z "${KROO_BENCH_DEEP:-}" ] || deep_tables_figures
     said=$(best 3 .nodes_per_second kroo-engine bench --json)
     figure "search" "$(jq .nodes_per_second <<<"$said")" "nodes/s, one core; signature $(jq -r .signature <<<"$said")" "$said"
 }

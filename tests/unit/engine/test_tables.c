@@ -211,12 +211,14 @@ struct moves_seen {
 static void check_before(const struct rules *rules, struct board board, struct moves_seen *seen)
 {
     struct board before[LAYER_BEFORE_MAX];
-    int count = layer_before(board, rules->slam, rules->feeding, before);
+    uint8_t houses[LAYER_BEFORE_MAX];
+    int count = layer_before(board, rules->slam, rules->feeding, before, houses);
     for (int j = 0; j < count; j++) {
         bool found = false;
         for (unsigned mask = board_legal(rules, before[j]); mask != 0; mask &= mask - 1)
             found |= board_equal(board_make(rules, before[j], __builtin_ctz(mask)), board);
         assert_true(found);
+        assert_true(board_equal(board_make(rules, before[j], houses[j]), board));
         for (int k = 0; k < j; k++)
             assert_false(board_equal(before[k], before[j]));
     }
@@ -271,7 +273,7 @@ static void test_before_laps(void **state)
     struct board from = {.own = 23, .other = 0};
     struct board after = board_make_site(from, 0);
     struct board before[LAYER_BEFORE_MAX];
-    int count = layer_before(after, RULES_SLAM_CAPTURES_NOTHING, RULES_FEEDING_MUST, before), found = 0;
+    int count = layer_before(after, RULES_SLAM_CAPTURES_NOTHING, RULES_FEEDING_MUST, before, NULL), found = 0;
     for (int i = 0; i < count; i++)
         found += board_equal(before[i], from);
     assert_int_equal(board_store(after.other), 0);
