@@ -196,12 +196,27 @@ void thinker_wait(struct thinker *thinker)
     thinker->started = false;
 }
 
+/* With the lock held. */
+static void stop(struct thinker *thinker)
+{
+    atomic_store(&thinker->stop, true);
+    pthread_cond_signal(&thinker->released);
+}
+
 void thinker_stop(struct thinker *thinker)
 {
     pthread_mutex_lock(&thinker->lock);
-    atomic_store(&thinker->stop, true);
-    pthread_cond_signal(&thinker->released);
+    stop(thinker);
     pthread_mutex_unlock(&thinker->lock);
+}
+
+void thinker_finish(struct thinker *thinker)
+{
+    pthread_mutex_lock(&thinker->lock);
+    if (thinker->held)
+        stop(thinker);
+    pthread_mutex_unlock(&thinker->lock);
+    thinker_wait(thinker);
 }
 
 void thinker_hit(struct thinker *thinker)

@@ -47,5 +47,8 @@ void thinker_stop(struct thinker *thinker);
 void thinker_hit(struct thinker *thinker);
 /* Blocks until the answer has been given. */
 void thinker_wait(struct thinker *thinker);
+/* The same when nobody is there to stop it any more: what would wait for stop or thinker_hit ends at once,
+ * what has a limit reaches it. */
+void thinker_finish(struct thinker *thinker);
 
 #endif

@@ -600,6 +600,7 @@ static int run_lines(struct session *session, struct lines *lines)
         else
             goes_on = run_line(session, lines->text);
     }
+    thinker_finish(session->thinker);
     return TOOL_DONE;
 }
 

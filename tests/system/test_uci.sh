@@ -219,6 +219,29 @@ ok 'thinking again' answer '^info depth 3 '
 ends
 is 'the end of the input ends an endless search' "$status" 0
 
+# A pipe that ends behind a go: what has a limit reaches it.
+piped() {
+    timeout "$deadline_s" "$engine" <<<"$1" >"$work/said"
+    is "$2, the status" $? 0
+    ok "$2, one move, last" test "$(grep -n bestmove "$work/said" | cut -d: -f1)" = "$(wc -l <"$work/said")"
+    said=$(tail -n1 "$work/said")
+}
+for limit in 'depth 12' 'nodes 300000' 'movetime 50' 'wtime 300 btime 300'; do
+    for end in '' $'\nquit' $'\nquit\nuci'; do
+        piped "go $limit$end" "go $limit and ${end:+quit}${end:-the end of the input}"
+    done
+done
+piped $'go depth 12\nquit' 'depth 12 in a pipe'
+is 'the depth is reached' "$(grep -c '^info depth 12 ' "$work/said")" 1
+piped $'setoption name Threads value 2\ngo depth 12' 'two threads in a pipe'
+is 'theirs too' "$(grep -c '^info depth 12 ' "$work/said")" 1
+for endless in go 'go infinite' 'go infinite depth 90' 'go ponder' 'go ponder movetime 100000' 'go ponder depth 90'; do
+    piped "$endless" "$endless, the end of the input"
+    piped "$endless"$'\nquit' "$endless, quit"
+done
+piped $'go ponder movetime 50\nponderhit' 'a ponder search that was hit'
+piped $'go depth 90\nstop\nquit' 'stop before quit'
+
 ok 'an empty input is fine' "$engine" </dev/null
 is 'eval of the start' "$("$engine" eval --weights starting <<<4-4-4-4-4-4-4-4-4-4-4-4-0-0-S)" 0
 is 'eval in the view of the mover' "$(printf '%s\n' 0-0-0-0-0-0-0-0-0-0-0-40-2-6-N 0-0-0-0-0-0-0-0-0-0-0-40-2-6-S |

@@ -2,11 +2,13 @@
  * won is won. The tables are built here, for boards of up to seven seeds. */
 #include "engine/search.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
 #include "engine/mix.h"
+#include "engine/search_tree.h"
 #include "engine/tables_build.h"
 #include "tests/unit/check.h"
 
@@ -171,6 +173,61 @@ static void claims_near_the_quiet_limit_are_so(void **state)
     teardown(&fixture);
 }
 
+/* The tables' move at the end of a game of these moves, with what it guarantees; -1 for none. */
+static int follow(struct fixture *fixture, const char *start, const char *moves, size_t plies, int32_t *low)
+{
+    struct position position;
+    char reason[256];
+    size_t played;
+    assert_int_equal(position_parse(start, &position, reason, sizeof reason), 0);
+    game_reset(fixture->game, &position);
+    assert_int_equal(game_play_text(fixture->game, moves, plies, &played), GAME_OK);
+    fixture->with->rules = &fixture->rules;
+    fixture->with->tables = fixture->tables;
+    path_start(&fixture->with->path, fixture->game, fixture->tables);
+    return search_follow_tables(fixture->with, low);
+}
+
+/* On the forced cycle each move is the tables': the guarantee from its start outlives every bracket, though
+ * no bracket holds once a board has stood twice. Begun too near the limit, there is none from anywhere. */
+static void who_plays_the_tables_moves_keeps_their_guarantee(void **state)
+{
+    (void)state;
+    const char *start = "0-0-0-0-0-1-0-0-0-0-0-1-22-24-S", *cycle = "FfAaBbCcDdEeFfAaBbCcDdEe";
+    struct fixture fixture = setup("site", "site");
+    int32_t low;
+    for (size_t plies = 0; plies < strlen(cycle); plies++)
+        assert_int_equal(follow(&fixture, start, cycle, plies, &low),
+                         position_letter_house(cycle[plies]) % 6);
+    teardown(&fixture);
+    fixture = setup("site,quiet_limit=1000", "site");
+    int needed = fixture.tables->layers[2].plies > fixture.tables->layers[2].line
+                     ? fixture.tables->layers[2].plies
+                     : fixture.tables->layers[2].line;
+    assert_true(needed > 1);
+    teardown(&fixture);
+    for (int limit = needed - 1; limit <= needed; limit++) {
+        char rules[32];
+        snprintf(rules, sizeof rules, "site,quiet_limit=%d", limit);
+        fixture = setup(rules, "site");
+        assert_int_equal(follow(&fixture, start, cycle, 0, &low) >= 0, limit == needed);
+        teardown(&fixture);
+    }
+}
+
+/* One move that is not theirs, and the guarantee is gone where the bracket no longer holds by itself. */
+static void another_move_ends_the_guarantee(void **state)
+{
+    (void)state;
+    const char *start = "0-2-0-0-0-0-0-0-1-0-0-1-22-22-S";
+    const char *moves = "BcDdEfFaAbCcDdEeFaAbBcDdEfFaAbCcDdEeFaAb";
+    struct fixture fixture = setup("site", "site");
+    int32_t low;
+    assert_true(follow(&fixture, start, moves, 0, &low) >= 0 && low > SEARCH_WIN_BOUND);
+    assert_int_equal(follow(&fixture, start, moves, strlen(moves), &low), -1);
+    teardown(&fixture);
+}
+
 /* DESIGN section 10: at 22-22 the tables say a win for whoever comes to it fresh; at the end of this history
  * it is a draw, and so it is a ply or two before. */
 static void a_table_win_that_the_history_spoils_is_no_win(void **state)
@@ -255,6 +312,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(claims_with_tables_are_so),
         cmocka_unit_test(claims_near_the_quiet_limit_are_so),
+        cmocka_unit_test(who_plays_the_tables_moves_keeps_their_guarantee),
+        cmocka_unit_test(another_move_ends_the_guarantee),
         cmocka_unit_test(a_table_win_that_the_history_spoils_is_no_win),
         cmocka_unit_test(what_is_won_is_won),
         cmocka_unit_test(tables_of_other_rules_are_not_asked),
