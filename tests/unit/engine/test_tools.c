@@ -104,6 +104,9 @@ static void speed_measures_what_it_computes(void **state)
         long long count;
     } expected[] = {{"perft", "0000000000006ac4", 27332},
                     {"make", "f9186a3e15061b21", 7998000},
+                    {"evaluate-table", "cb576a47f15dd931", 7998000},
+                    {"evaluate-net", "b674541efa853566", 7998000},
+                    {"evaluate-features", "18e194f307887b90", 7998000},
                     {"replay-random", "d1983245f40e1f65", 1068677},
                     {"replay-played", NULL, 0}};
     struct answer answer = run("speed --rules site --depth 6 --rounds 1 --json", "", 0);
