@@ -149,12 +149,15 @@ $(BUILD)/tests/engine/test_tools: | $(BUILD)/kroo-engine
 $(BUILD)/tests/eval/test_kroo_train: | $(BUILD)/kroo-train
 .SECONDARY:
 # Synthetic workers and a sick cable, for the coordinator's bench and the system tests.
-TEST_PROGRAMS := $(BUILD)/bench/load $(BUILD)/tests/system/liar $(BUILD)/tests/system/proxy
+TEST_PROGRAMS := $(BUILD)/bench/load $(BUILD)/bench/trainer $(BUILD)/tests/system/liar $(BUILD)/tests/system/proxy
 $(BUILD)/bench/load: $(call obj,tests/bench/load.c)
 $(BUILD)/tests/system/liar: $(call obj,tests/system/liar.c)
 $(BUILD)/bench/load $(BUILD)/tests/system/liar: $(call obj,tests/bench/synthetic.c) $(LIB_PROTO) $(LIB_ENGINE)
 	@mkdir -p $(@D)
 	$(link) $(PROTO_LIBS) -lm
+$(BUILD)/bench/trainer: $(call obj,tests/bench/trainer.c) $(LIB_EVAL) $(LIB_SQL) $(LIB_PROTO) $(LIB_ENGINE)
+	@mkdir -p $(@D)
+	$(link) $(PROTO_LIBS) $(SQL_LIBS) $(BLAS_LIBS) -lm
 $(BUILD)/tests/system/proxy: $(call obj,tests/system/proxy.c)
 	@mkdir -p $(@D)
 	$(link)

@@ -157,7 +157,7 @@ static enum archive_status prepare_source(struct archive *archive, const struct 
         same_rules(archive, experiment, reader->source_count > 0 ? &reader->rules : NULL, &rules);
     if (status != ARCHIVE_OK)
         return status;
-    size_t limit = (size_t)request->memory_mib * 1024 * 1024 / ROWS_PEAK_BYTES;
+    size_t limit = (size_t)request->memory_mib * 1024 * 1024 / ROWS_BYTES;
     if (reader->source_count == 0 && reader_init(reader, &rules, &request->filters, limit) != READER_OK)
         return end(archive, ARCHIVE_FAILED, "%s", reader->reason);
     add_source(reader, experiment);

@@ -95,23 +95,16 @@ static enum train_status check_data(struct train *train)
 
 /* --- data: digest, scale, merging --- */
 
-/* Validation keeps its order of reading for the standard error, so a copy is sorted for the digest. */
-static enum train_status digest_data(struct train *train)
+/* Validation goes back to its games afterwards: they are the clusters of the standard error. */
+static void digest_data(struct train *train)
 {
-    const struct rows *validation = &train->reader.validation;
-    struct rows copy = {.count = validation->count};
-    copy.items = malloc((copy.count ? copy.count : 1) * sizeof *copy.items);
-    if (!copy.items)
-        return end(train, TRAIN_FAILED, "memory is short; train on fewer games");
-    if (copy.count > 0)
-        memcpy(copy.items, validation->items, copy.count * sizeof *copy.items);
-    rows_sort(&copy);
-    rows_sort(&train->reader.training);
-    rows_digest(&train->reader.training, &copy, train->data_sha256);
+    struct rows *training = &train->reader.training, *validation = &train->reader.validation;
+    rows_sort(training);
+    rows_sort(validation);
+    rows_digest(training, validation, train->data_sha256);
     train->has_data_sha256 = true;
-    train->shared = rows_shared(&train->reader.training, &copy);
-    rows_done(&copy);
-    return TRAIN_DONE;
+    train->shared = rows_shared(training, validation);
+    rows_sort_by_game(validation);
 }
 
 /* K from training rows whose score is an estimate; proven outcomes say nothing about the scale. */
@@ -149,13 +142,10 @@ static enum train_status fit_score_scale(struct train *train)
     return TRAIN_DONE;
 }
 
-static enum train_status merge_data(struct train *train)
+static void merge_data(struct train *train)
 {
-    if (rows_merge(&train->reader.training, train->lambda, train->k, train->options.count_cap, &train->merged,
-                   &train->merged_count) != ROWS_OK)
-        return end(train, TRAIN_FAILED, "memory is short; train on fewer games");
-    rows_done(&train->reader.training);
-    return TRAIN_DONE;
+    train->merged = rows_merge(&train->reader.training, train->lambda, train->k, train->options.count_cap,
+                               &train->merged_count);
 }
 
 /* --- fit, quantise, judge --- */
@@ -279,14 +269,14 @@ static enum train_status write_file(struct train *train)
 enum train_status train_run(struct train *train)
 {
     enum train_status status = check_data(train);
-    if (status == TRAIN_DONE)
-        status = digest_data(train);
-    if (status == TRAIN_DONE)
-        status = fit_score_scale(train);
-    if (status == TRAIN_DONE)
-        status = merge_data(train);
-    if (status == TRAIN_DONE)
-        status = fit_weights(train);
+    if (status != TRAIN_DONE)
+        return status;
+    digest_data(train);
+    status = fit_score_scale(train);
+    if (status != TRAIN_DONE)
+        return status;
+    merge_data(train);
+    status = fit_weights(train);
     if (status == TRAIN_DONE)
         status = make_weights(train, "{}");
     if (status == TRAIN_DONE)
@@ -303,7 +293,6 @@ void train_done(struct train *train)
     reader_done(&train->reader);
     weights_destroy(train->parent.weights);
     weights_destroy(train->weights);
-    free(train->merged);
     free(train->bytes);
     train->parent.weights = train->weights = NULL;
     train->merged = NULL;

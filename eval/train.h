@@ -50,7 +50,7 @@ struct train {
     bool has_data_sha256;
     uint64_t positions; /* training positions before merging */
     uint64_t validation_positions, shared;
-    struct merged *merged;
+    struct merged *merged; /* in the place of the reader's training rows */
     size_t merged_count;
     struct fit fit;
     struct quantized quantized;

@@ -10,6 +10,7 @@ enum { N = FEATURES_COLUMNS, ROWS = 120000 };
 struct data {
     struct synthetic truth;
     struct rows rows;
+    struct rows merging; /* behind `merged` */
     struct merged *merged;
     size_t count;
 };
@@ -30,14 +31,21 @@ static int set_up(void **state)
     synthetic_truth(&data->truth);
     synthetic_rows(&data->truth, 3, ROWS, &data->rows);
     *state = data;
-    return rows_merge(&data->rows, 1.0, 1.0, 0.0, &data->merged, &data->count);
+    struct rows copy;
+    rows_init(&copy, ROWS);
+    for (size_t i = 0; i < data->rows.count; i++)
+        if (rows_add(&copy, &data->rows.items[i]) != ROWS_OK)
+            return -1;
+    data->merging = copy;
+    data->merged = rows_merge(&data->merging, 1.0, 1.0, 0.0, &data->count);
+    return 0;
 }
 
 static int tear_down(void **state)
 {
     struct data *data = *state;
     rows_done(&data->rows);
-    free(data->merged);
+    rows_done(&data->merging);
     free(data);
     return 0;
 }
@@ -172,12 +180,6 @@ static void threads_do_not_change_a_bit(void **state)
     free(many);
 }
 
-static int compare_keys(const void *a, const void *b)
-{
-    const struct merged *x = a, *y = b;
-    return (x->key > y->key) - (x->key < y->key);
-}
-
 /* The merged fit is the fit of the rows one by one. */
 static void merging_does_not_change_the_fit(void **state)
 {
@@ -185,8 +187,7 @@ static void merging_does_not_change_the_fit(void **state)
     struct merged *single = malloc(data->rows.count * sizeof *single);
     for (size_t i = 0; i < data->rows.count; i++)
         single[i] = (struct merged){
-            .key = data->rows.items[i].key, .target = data->rows.items[i].half_points / 2.0, .weight = 1.0};
-    qsort(single, data->rows.count, sizeof *single, compare_keys);
+            .key = data->rows.items[i].key, .target = data->rows.items[i].half_points / 2.0F, .weight = 1.0F};
     assert_true(data->count < data->rows.count); /* something was merged */
     struct fit *merged = calloc(1, sizeof *merged), *raw = calloc(1, sizeof *raw);
     char reason[256];
@@ -196,7 +197,7 @@ static void merging_does_not_change_the_fit(void **state)
                      FIT_OK);
     for (int phase = 0; phase < WEIGHTS_PHASES; phase++)
         for (int i = 0; i < N; i++)
-            assert_close(merged->phases[phase].weights[i], raw->phases[phase].weights[i], 1e-9);
+            assert_close(merged->phases[phase].weights[i], raw->phases[phase].weights[i], 1e-5);
     free(single);
     free(merged);
     free(raw);
@@ -234,9 +235,9 @@ static void numbers_that_are_none_are_refused(void **state)
     const struct data *data = *state;
     struct merged *rows = malloc(data->count * sizeof *rows);
     char reason[256];
-    const struct merged bad[] = {{.target = NAN, .weight = 1.0},      {.target = 0.5, .weight = NAN},
-                                 {.target = 0.5, .weight = INFINITY}, {.target = INFINITY, .weight = 1.0},
-                                 {.target = 1.5, .weight = 1.0},      {.target = 0.5, .weight = -1.0}};
+    const struct merged bad[] = {{.target = NAN, .weight = 1},       {.target = 0.5F, .weight = NAN},
+                                 {.target = 0.5F, .weight = INFINITY}, {.target = INFINITY, .weight = 1},
+                                 {.target = 1.5F, .weight = 1},      {.target = 0.5F, .weight = -1}};
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
         memcpy(rows, data->merged, data->count * sizeof *rows);
         rows[data->count / 2].target = bad[i].target;
@@ -277,7 +278,7 @@ static void separable_results_stay_finite(void **state)
     char reason[256];
     memcpy(rows, data->merged, data->count * sizeof *rows);
     for (size_t i = 0; i < data->count; i++)
-        rows[i].target = features_difference(rows[i].key) > 0 ? 1.0 : 0.0;
+        rows[i].target = features_difference(rows[i].key) > 0 ? 1.0F : 0.0F;
     struct fit_options options = plain;
     options.iterations = FIT_ITERATIONS_MAX;
     enum fit_error error = fit_run(rows, data->count, &options, NULL, NULL, fit, reason, sizeof reason);

@@ -12,7 +12,7 @@
 #include "eval/archive.h"
 #include "tests/unit/eval/selfplay.h"
 
-enum { PAIRS = 140, NODES = 150, OUTPUT_MAX = 1 << 20 };
+enum { PAIRS = 165, NODES = 150, OUTPUT_MAX = 1 << 20 };
 
 static char executable[PATH_MAX];
 static uint64_t selfplay_experiment, number_of_starting;
@@ -185,7 +185,7 @@ static void fits_twice_to_the_same_file(void **state)
     assert_string_equal(
         fixture_cell_of(store, "select manifest->0->>'pair_count' from kroo.training_run where id = %" PRIu64,
                         id),
-        "140");
+        "165");
     assert_string_equal(
         fixture_cell_of(store, "select options->>'shards' from kroo.training_run where id = %" PRIu64, id),
         "32");
@@ -281,7 +281,7 @@ static void refusals_are_told_and_recorded(void **state)
     char text[128];
     store_close(store);
     expect_refused("--games 999", "experiment 999 is unknown", false);
-    expect_refused("--games 1:0-140", "140 pairs that count", true);
+    expect_refused("--games 1:0-165", "165 pairs that count", true);
     snprintf(text, sizeof text, "--games %" PRIu64, empty_id);
     expect_refused(text, "no games", true);
     snprintf(text, sizeof text, "--games 1,%" PRIu64, other_id);
