@@ -63,11 +63,16 @@ static uint64_t excess_code(uint64_t key, struct board board)
     return (uint64_t)excess_find(count, beyond, 0, same);
 }
 
+/* Combinations come in order of their sum, so the sum is how many borders the code has passed. */
 int features_excess_seeds(uint64_t key)
 {
-    int houses[FULL_HOUSES_MAX], beyond[FULL_HOUSES_MAX];
-    excess_find(full_houses(key, houses), NULL, (int)(key >> EXCESS_SHIFT), beyond);
-    return beyond[0] + beyond[1] + beyond[2];
+    uint64_t full = key & key >> 1 & key >> 2 & key >> 3 & UINT64_C(0x111111111111);
+    int code = (int)(key >> EXCESS_SHIFT), houses = __builtin_popcountll(full), sum = 0;
+    for (int border = 1, size = 1; border <= code; sum++) {
+        size = houses == 1 ? 1 : houses == 2 ? sum + 2 : (sum + 2) * (sum + 3) / 2;
+        border += size;
+    }
+    return sum;
 }
 
 /* --- keys --- */

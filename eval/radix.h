@@ -9,7 +9,7 @@
 #include <stdint.h>
 #include <string.h>
 
-enum { RADIX_ITEM = 16, RADIX_DIGITS = 256, RADIX_LEVELS_MAX = 16, RADIX_SMALL = 24 };
+enum { RADIX_ITEM = 16, RADIX_DIGITS = 256, RADIX_LEVELS_MAX = 16, RADIX_SMALL = 24, RADIX_AHEAD = 128 };
 
 /* The digit of an item at `level`, 0 the most significant. */
 typedef unsigned radix_digit(const void *item, unsigned level);
@@ -56,6 +56,7 @@ RADIX_INLINE void radix_part(unsigned char *items, size_t count, unsigned level,
             memcpy(held, items + next[value] * RADIX_ITEM, RADIX_ITEM);
             for (unsigned own = digit(held, level); own != value; own = digit(held, level)) {
                 unsigned char *place = items + next[own]++ * RADIX_ITEM;
+                __builtin_prefetch(place + RADIX_AHEAD, 1); /* 256 streams are too many for the processor's own */
                 memcpy(other, place, RADIX_ITEM);
                 memcpy(place, held, RADIX_ITEM);
                 memcpy(held, other, RADIX_ITEM);

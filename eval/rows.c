@@ -78,18 +78,18 @@ enum { ORDER_LEVELS = 16, ORDER_REST = 9, GAME_LEVELS = 4 };
 
 /* Phase, then the mixed key: keys crowd together, mixed ones fill every digit evenly, so that three passes
  * bring most rows to their place. */
-static uint64_t key_order(uint64_t key)
+static inline uint64_t key_order(uint64_t key)
 {
     return (uint64_t)features_phase(key) << 62 | mix_finish(key) >> 2;
 }
 
 /* Score, half points and game as one number in their order. */
-static uint64_t row_rest(const struct row *row)
+static inline uint64_t row_rest(const struct row *row)
 {
     return (uint64_t)(uint16_t)(row->score ^ INT16_MIN) << 40 | (uint64_t)row->half_points << 32 | row->game;
 }
 
-static unsigned row_digit(const void *item, unsigned level)
+static inline unsigned row_digit(const void *item, unsigned level)
 {
     struct row row;
     memcpy(&row, item, sizeof row);
