@@ -72,11 +72,12 @@ json_t *export_weights_json(const struct export_weights *what)
     return json_pack(
         "{s:s, s:i, s:s, s:I, s:s, s:I, s:s, s:s, s:i, s:i, s:s, s:[i,i,i,i], s:o, s:o, s:o, s:o, s:o, s:o}",
         "format", "kroo-weights", "version", WEIGHTS_VERSION, "sha256", what->sha256, "number",
-        (json_int_t)what->number, "name", what->name, "size", (json_int_t)what->size, "kind", "table",
-        "rules", weights->rules, "shift", weights->shift, "per_logit", (int)weights->per_logit, "unit",
-        "hundredths of a seed, the mover's view", "phase_seeds_min", 36, 24, 12, 0, "phases",
-        phases_json(weights), "vectors", vectors_json(weights), "provenance", provenance_json(weights),
-        "lineage", shared(what->lineage), "training", shared(what->training), "proof", shared(what->proof));
+        (json_int_t)what->number, "name", what->name, "size", (json_int_t)what->size, "kind",
+        weights_kind_name(weights->kind), "rules", weights->rules, "shift", weights->shift, "per_logit",
+        (int)weights->per_logit, "unit", "hundredths of a seed, the mover's view", "phase_seeds_min", 36, 24,
+        12, 0, "phases", phases_json(weights), "vectors", vectors_json(weights), "provenance",
+        provenance_json(weights), "lineage", shared(what->lineage), "training", shared(what->training),
+        "proof", shared(what->proof));
 }
 
 static int write_json(const struct export_weights *what, FILE *out)

@@ -11,7 +11,7 @@
 #include "engine/evaluate.h"
 #include "engine/game.h"
 #include "engine/mix.h"
-#include "tests/unit/check.h"
+#include "tests/unit/engine/kinds.h"
 
 /* Offsets of engine/README.md, written down again on purpose. */
 enum {
@@ -24,28 +24,17 @@ enum {
     AT_RULES = 40
 };
 
-static int16_t random_weight(uint64_t seed, int bound)
-{
-    return (int16_t)((int)mix_below(seed, (uint32_t)(2 * bound + 1)) - bound);
-}
-
 /* Weights with every parameter in use and sums well inside int16. */
 static struct weights *varied_weights(const char *rules, uint8_t shift)
 {
-    struct weights_phase phases[WEIGHTS_PHASES];
-    uint64_t at = 0;
-    for (int p = 0; p < WEIGHTS_PHASES; p++) {
-        phases[p].bias = random_weight(mix(5, at++), 900);
-        phases[p].store = random_weight(mix(5, at++), 400);
-        for (int h = 0; h < WEIGHTS_HOUSES; h++)
-            for (int c = 0; c < WEIGHTS_COUNTS; c++)
-                phases[p].house[h][c] = random_weight(mix(5, at++), 900);
-    }
-    struct weights *weights = NULL;
-    assert_int_equal(
-        weights_create_table(rules, shift, 150, phases, "{\"parents\":[],\"note\":\"\xc3\xa9\"}", &weights),
-        WEIGHTS_OK);
-    return weights;
+    return kinds_table(rules, 5, shift);
+}
+
+static struct weights *weights_of_kind(enum weights_kind kind, const char *rules)
+{
+    return kind == WEIGHTS_TABLE ? kinds_table(rules, 5, 1)
+           : kind == WEIGHTS_NET ? kinds_net(rules, 5, 900, 4)
+                                 : kinds_features(rules, 5, 500, 3);
 }
 
 struct file {
@@ -53,15 +42,20 @@ struct file {
     size_t size;
 };
 
-static struct file varied_file(void)
+static struct file file_of_kind(enum weights_kind kind)
 {
-    struct weights *weights = varied_weights("site", 1);
+    struct weights *weights = weights_of_kind(kind, "site");
     struct file file;
     void *bytes;
     assert_int_equal(weights_serialize(weights, &bytes, &file.size), WEIGHTS_OK);
     file.bytes = bytes;
     weights_destroy(weights);
     return file;
+}
+
+static struct file varied_file(void)
+{
+    return file_of_kind(WEIGHTS_TABLE);
 }
 
 static void sign(struct file *file)
@@ -208,6 +202,57 @@ static void a_file_gives_its_weights_back(void **state)
     }
 }
 
+/* The payload of each kind at its documented size, and the whole back again with the same scores. */
+static void files_of_every_kind_come_back(void **state)
+{
+    (void)state;
+    const size_t payload[] = {[WEIGHTS_TABLE] = 1264, [WEIGHTS_NET] = 15684, [WEIGHTS_FEATURES] = 192};
+    for (int kind = WEIGHTS_TABLE; kind <= WEIGHTS_FEATURES; kind++) {
+        struct weights *weights = weights_of_kind((enum weights_kind)kind, "site"), *again = NULL;
+        void *bytes, *bytes_again;
+        size_t size, size_again;
+        assert_int_equal(weights_serialize(weights, &bytes, &size), WEIGHTS_OK);
+        assert_int_equal(size, 40 + 4 + payload[kind] + 64 * 19 + strlen(KINDS_PROVENANCE) + 4);
+        assert_int_equal(weights_parse(bytes, size, "site", &again), WEIGHTS_OK);
+        assert_int_equal(again->kind, kind);
+        assert_int_equal(again->shift, weights->shift);
+        assert_true(again->kernel == weights->kernel);
+        assert_int_equal(weights_serialize(again, &bytes_again, &size_again), WEIGHTS_OK);
+        assert_int_equal(size_again, size);
+        assert_memory_equal(bytes_again, bytes, size);
+        int different = 0;
+        for (uint64_t i = 0; i < 200; i++) {
+            struct position position = kinds_position(mix(31, i));
+            int32_t score = weights_evaluate(weights, &position);
+            assert_int_equal(weights_evaluate(again, &position), score);
+            different += abs(score) < 32000;
+        }
+        assert_true(different > 20);
+        free(bytes);
+        free(bytes_again);
+        weights_destroy(weights);
+        weights_destroy(again);
+    }
+}
+
+/* The fields of a net stand where engine/README.md puts them. */
+static void a_net_file_is_as_documented(void **state)
+{
+    (void)state;
+    struct file file = file_of_kind(WEIGHTS_NET);
+    struct weights *weights = weights_of_kind(WEIGHTS_NET, "site");
+    const struct weights_net *net = &weights->net;
+    const uint8_t *payload = file.bytes + 44;
+    assert_memory_equal(file.bytes + AT_PHASES, "\xf3\x00\x20\x00\x01\x00\x0d\x04", 8);
+    assert_int_equal(bytes_get_i16(payload + 2 * 31), net->bias[31]);
+    assert_int_equal(bytes_get_i16(payload + 64 * (1 + 16 * 11 + 15) + 2 * 7), net->input[191][7]);
+    assert_int_equal(bytes_get_i16(payload + 64 * (1 + 192 + 50) + 2), net->input[242][1]);
+    assert_int_equal(bytes_get_i16(payload + 64 * 244 + 2 * 30), net->output[30]);
+    assert_int_equal(bytes_get_i32(payload + 64 * 245), net->output_bias);
+    weights_destroy(weights);
+    free(file.bytes);
+}
+
 /* The starting weights of `site` are the same file on every machine and for ever. */
 static void the_starting_file_is_fixed(void **state)
 {
@@ -247,7 +292,9 @@ static void each_wrong_file_has_its_own_error(void **state)
         {AT_SIZE, 0, true, WEIGHTS_ERROR_SIZE},
         {100, 0x55, false, WEIGHTS_ERROR_CHECKSUM},
         {file.size - 1, 0, false, WEIGHTS_ERROR_CHECKSUM},
-        {AT_KIND, WEIGHTS_NET, true, WEIGHTS_ERROR_KIND},
+        {AT_KIND, WEIGHTS_FEATURES + 1, true, WEIGHTS_ERROR_KIND},
+        {AT_KIND, 0, true, WEIGHTS_ERROR_KIND},
+        {AT_KIND, WEIGHTS_NET, true, WEIGHTS_ERROR_SIZE},
         {AT_PHASES, 5, true, WEIGHTS_ERROR_SIZE},
         {23, 1, true, WEIGHTS_ERROR_SIZE},
         {AT_SHIFT, 15, true, WEIGHTS_ERROR_RANGE},
@@ -274,6 +321,91 @@ static void each_wrong_file_has_its_own_error(void **state)
     free(file.bytes);
 }
 
+/* What is particular to the other kinds. */
+static void wrong_nets_and_features_are_refused(void **state)
+{
+    (void)state;
+    const struct {
+        enum weights_kind kind;
+        size_t at;
+        uint8_t value;
+        enum weights_error error;
+    } cases[] = {
+        {WEIGHTS_NET, AT_KIND, WEIGHTS_TABLE, WEIGHTS_ERROR_SIZE},
+        {WEIGHTS_NET, AT_PHASES + 2, 64, WEIGHTS_ERROR_SIZE},
+        {WEIGHTS_NET, AT_PHASES + 4, 2, WEIGHTS_ERROR_SIZE},
+        {WEIGHTS_NET, AT_SHIFT, 15, WEIGHTS_ERROR_RANGE},
+        {WEIGHTS_NET, AT_SHIFT + 1, 15, WEIGHTS_ERROR_RANGE},
+        {WEIGHTS_NET, AT_SHIFT + 1, 7, WEIGHTS_ERROR_VECTORS},
+        {WEIGHTS_NET, 44 + 1, 0x7f, WEIGHTS_ERROR_RANGE},            /* a unit's bias */
+        {WEIGHTS_NET, 44 + 64 * 243 + 1, 0x7f, WEIGHTS_ERROR_RANGE}, /* its store difference of 25 */
+        {WEIGHTS_NET, 44 + 64 * 245 + 3, 0x7f, WEIGHTS_ERROR_RANGE}, /* the output's bias */
+        {WEIGHTS_NET, 44 + 64 * 245 + 3, 0x10, WEIGHTS_ERROR_VECTORS},
+        {WEIGHTS_FEATURES, AT_KIND, WEIGHTS_NET, WEIGHTS_ERROR_SIZE},
+        {WEIGHTS_FEATURES, AT_PHASES, 5, WEIGHTS_ERROR_SIZE},
+        {WEIGHTS_FEATURES, AT_PHASES + 2, TRAITS - 1, WEIGHTS_ERROR_SIZE},
+        {WEIGHTS_FEATURES, AT_SHIFT + 1, 1, WEIGHTS_ERROR_SIZE},
+        {WEIGHTS_FEATURES, AT_SHIFT, 15, WEIGHTS_ERROR_RANGE},
+        {WEIGHTS_FEATURES, 44 + 1, 0x70, WEIGHTS_ERROR_VECTORS},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        struct file wrong = file_of_kind(cases[i].kind);
+        wrong.bytes[cases[i].at] = cases[i].value;
+        sign(&wrong);
+        if (parse(&wrong, NULL) != cases[i].error)
+            fail_msg("case %zu: error %d, expected %d", i, parse(&wrong, NULL), cases[i].error);
+        free(wrong.bytes);
+    }
+}
+
+static void nets_that_could_overflow_are_refused(void **state)
+{
+    (void)state;
+    static struct weights_net net;
+    struct weights *weights = NULL;
+    memset(&net, 0, sizeof net);
+    /* unit 5: 767 + 12 * 2000 + 8000 = 32,767, with unlike signs */
+    net.bias[5] = -767;
+    for (int house = 0; house < WEIGHTS_HOUSES; house++)
+        net.input[16 * house + house][5] = (int16_t)(house % 2 ? 2000 : -2000);
+    net.input[242][5] = -8000;
+    assert_int_equal(weights_create_net("site", 0, 0, &net, "{}", &weights), WEIGHTS_OK);
+    weights_destroy(weights);
+    weights = NULL;
+    net.input[192][5] = 8001;
+    assert_int_equal(weights_create_net("site", 0, 0, &net, "{}", &weights), WEIGHTS_ERROR_RANGE);
+    net.input[192][5] = INT16_MIN;
+    assert_int_equal(weights_create_net("site", 0, 0, &net, "{}", &weights), WEIGHTS_ERROR_RANGE);
+    net.input[192][5] = 0;
+    net.output_bias = INT32_MIN;
+    assert_int_equal(weights_create_net("site", 0, 0, &net, "{}", &weights), WEIGHTS_ERROR_RANGE);
+    net.output_bias = INT32_MAX - 127 * 32768;
+    net.output[31] = INT16_MIN;
+    assert_int_equal(weights_create_net("site", 0, 0, &net, "{}", &weights), WEIGHTS_OK);
+    weights_destroy(weights);
+    weights = NULL;
+    net.output[30] = 1;
+    assert_int_equal(weights_create_net("site", 0, 0, &net, "{}", &weights), WEIGHTS_ERROR_RANGE);
+    net.output[30] = 0;
+    assert_int_equal(weights_create_net("site", 0, -1, &net, "{}", &weights), WEIGHTS_ERROR_RANGE);
+    assert_int_equal(weights_create_net("checkers", 0, 0, &net, "{}", &weights), WEIGHTS_ERROR_RULES);
+    assert_int_equal(weights_create_net("site", 0, 0, &net, "[]", &weights), WEIGHTS_ERROR_PROVENANCE);
+    net.hidden_shift = 15;
+    assert_int_equal(weights_create_net("site", 0, 0, &net, "{}", &weights), WEIGHTS_ERROR_RANGE);
+    assert_null(weights);
+}
+
+static void kinds_have_names(void **state)
+{
+    (void)state;
+    assert_string_equal(weights_kind_name(WEIGHTS_TABLE), "table");
+    for (int kind = WEIGHTS_TABLE; kind <= WEIGHTS_FEATURES; kind++)
+        assert_int_equal(weights_kind_parse(weights_kind_name((enum weights_kind)kind)), kind);
+    assert_null(weights_kind_name((enum weights_kind)0));
+    assert_null(weights_kind_name((enum weights_kind)4));
+    assert_int_equal(weights_kind_parse("Net"), 0);
+}
+
 static void a_cut_or_lengthened_file_is_refused(void **state)
 {
     (void)state;
@@ -291,13 +423,11 @@ static void a_cut_or_lengthened_file_is_refused(void **state)
     free(file.bytes);
 }
 
-/* Flipped bits and noise, signed so that every check is reached; nothing but an error or sound weights. */
-static void arbitrary_bytes_are_survived(void **state)
+/* Takes `file`. */
+static void survive_variants(struct file file, uint64_t rounds)
 {
-    (void)state;
-    struct file file = varied_file();
     uint8_t *copy = malloc(file.size);
-    for (uint64_t round = 0; round < 20000; round++) {
+    for (uint64_t round = 0; round < rounds; round++) {
         struct file broken = {copy, file.size};
         memcpy(copy, file.bytes, file.size);
         uint32_t flips = 1 + mix_below(mix(round, 0), 8);
@@ -314,6 +444,14 @@ static void arbitrary_bytes_are_survived(void **state)
     }
     free(copy);
     free(file.bytes);
+}
+
+/* Flipped bits and noise, signed so that every check is reached; nothing but an error or sound weights. */
+static void arbitrary_bytes_are_survived(void **state)
+{
+    (void)state;
+    for (int kind = WEIGHTS_TABLE; kind <= WEIGHTS_FEATURES; kind++)
+        survive_variants(file_of_kind((enum weights_kind)kind), kind == WEIGHTS_NET ? 4000 : 10000);
 }
 
 static void sums_that_could_overflow_are_refused(void **state)
@@ -392,6 +530,11 @@ int main(void)
         cmocka_unit_test(sums_that_could_overflow_are_refused),
         cmocka_unit_test(files_are_loaded_from_disk),
         cmocka_unit_test(every_error_has_a_sentence),
+        cmocka_unit_test(files_of_every_kind_come_back),
+        cmocka_unit_test(a_net_file_is_as_documented),
+        cmocka_unit_test(wrong_nets_and_features_are_refused),
+        cmocka_unit_test(nets_that_could_overflow_are_refused),
+        cmocka_unit_test(kinds_have_names),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
