@@ -86,6 +86,8 @@ ENGINE_BUILD := kroo-engine 1 $(shell cat $(sort $(wildcard engine/*.[ch])) | sh
 $(BUILD)/obj/engine/build.o: $(wildcard engine/*.[ch])
 $(BUILD)/obj/engine/build.o: CFLAGS_ALL += -DENGINE_BUILD='"$(ENGINE_BUILD)"'
 $(BUILD)/obj/engine/%.o: OPTIMIZE := -O3 -g
+# No fused multiply-add in the trainer: a compiler's choice must not change a bit of a fit.
+$(BUILD)/obj/eval/%.o: OPTIMIZE := -O3 -g -ffp-contract=off
 # The trainer's likewise.
 TRAIN_BUILD := kroo-train 1 $(shell cat $(sort $(wildcard eval/*.[ch])) | sha256sum | cut -c1-12)
 $(BUILD)/obj/eval/build.o: $(wildcard eval/*.[ch])

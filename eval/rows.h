@@ -59,6 +59,9 @@ void rows_digest(const struct rows *training, const struct rows *validation, uin
 /* Target of a row: lambda * result + (1 - lambda) * sigmoid(score / k); the result alone where there is no
  * score (TRAINER "Data"). */
 double row_target(const struct row *row, double lambda, double k);
+struct row_targets {
+    double lambda, k;
+};
 
 /* Merges sorted rows, sums in sorted order; `cap` bounds a weight, 0 = none. The entries take the place of
  * the rows, which are gone: they live until rows_done. */

@@ -210,7 +210,7 @@ static void judge_weights(struct train *train)
 {
     struct judged before = {train->parent.weights, train->parent_k};
     struct judged after = {train->weights, train->weights->per_logit};
-    struct judge_targets targets = {train->lambda, train->k};
+    struct row_targets targets = {train->lambda, train->k};
     struct position start = position_start();
     train->train_before = judge_merged(train->merged, train->merged_count, before);
     train->train_after = judge_merged(train->merged, train->merged_count, after);

@@ -9,6 +9,8 @@
 
 #include "engine/bytes.h"
 #include "engine/game.h"
+#include "eval/fit.h"
+#include "eval/net.h"
 #include "eval/reader.h"
 
 enum { MADE_GAMES = 20000, PLIES_MAX = 400, SEED = 9 };
@@ -134,10 +136,96 @@ static int bench_data(uint64_t games)
     return 0;
 }
 
+/* Merged rows of random games and a truth about their stores. */
+static struct merged *bench_rows(struct rows *rows, size_t count, size_t *merged)
+{
+    struct rules rules;
+    char reason[256];
+    rules_parse("site", &rules, reason, sizeof reason);
+    struct game *game = game_create(&rules, NULL);
+    rows_init(rows, SIZE_MAX / 64);
+    for (uint64_t number = 0; rows->count < count; number++) {
+        game_reset(game, NULL);
+        for (uint64_t ply = 0; ply < PLIES_MAX && !game_over(game); ply++) {
+            struct position position = game_position(game);
+            unsigned legal = game_legal(game);
+            uint32_t skip = mix_below(mix(mix(SEED, number), ply), (uint32_t)__builtin_popcount(legal));
+            int lead = position.stores[position.side] - position.stores[1 - position.side];
+            struct row row = {.key = features_key(board_from_position(&position)),
+                              .score = (int16_t)(100 * lead),
+                              .half_points = mix(number, ply) % 48 < (uint64_t)(24 + lead) ? 2 : 0};
+            rows_add(rows, &row);
+            for (; skip > 0; skip--)
+                legal &= legal - 1;
+            game_play(game, __builtin_ctz(legal) + 6 * position.side);
+        }
+    }
+    game_destroy(game);
+    rows_sort(rows);
+    return rows_merge(rows, 0.4, 200.0, 0.0, merged);
+}
+
+static int bench_net(size_t wanted, unsigned threads)
+{
+    struct rows rows, none;
+    size_t count;
+    char reason[512], name[64];
+    struct merged *merged = bench_rows(&rows, wanted, &count);
+    struct net_options options = {
+        .threads = threads, .epochs = 4, .batch = NET_BATCH, .rate = 2e-3, .seed = 1};
+    struct net_fit *fit = aligned_alloc(64, sizeof *fit);
+    rows_init(&none, 1);
+    rows_shuffle(merged, count);
+    clock_id = CLOCK_MONOTONIC;
+    double start = now_s();
+    if (net_run(merged, count, &none, (struct row_targets){0.4, 200.0}, &options, NULL, NULL, fit, reason,
+                sizeof reason) != NET_OK) {
+        fprintf(stderr, "%s\n", reason);
+        return 1;
+    }
+    snprintf(name, sizeof name, "trainer.adam_%u_threads", threads);
+    tell(name, 4.0 * (double)count / (now_s() - start), "positions/s");
+    tell("trainer.adam_loss", fit->curve[3].training, "nats");
+    free(fit);
+    rows_done(&rows);
+    return 0;
+}
+
+static int bench_newton(size_t wanted, unsigned threads, enum fit_kernel kernel)
+{
+    struct rows rows;
+    size_t count;
+    char reason[512], name[64];
+    struct merged *merged = bench_rows(&rows, wanted, &count);
+    struct fit_options options = {.kernel = kernel, .threads = threads, .iterations = 6, .ridge = 1e-6};
+    struct fit *fit = calloc(1, sizeof *fit);
+    clock_id = CLOCK_MONOTONIC;
+    double start = now_s();
+    if (fit_run(merged, count, &options, NULL, NULL, fit, reason, sizeof reason) != FIT_OK) {
+        fprintf(stderr, "%s\n", reason);
+        return 1;
+    }
+    double seconds = now_s() - start;
+    snprintf(name, sizeof name, "trainer.newton_%s_%u_threads", kernel == FIT_DENSE ? "dense" : "sparse",
+             threads);
+    tell(name, (double)count / seconds, "rows/s");
+    free(fit);
+    rows_done(&rows);
+    return 0;
+}
+
 int main(int argc, char **argv)
 {
+    size_t wanted = argc > 2 ? strtoull(argv[2], NULL, 10) : 2000000;
+    unsigned threads = argc > 3 ? (unsigned)strtoul(argv[3], NULL, 10) : 1;
+    if (argc >= 2 && strcmp(argv[1], "net") == 0)
+        return bench_net(wanted, threads);
+    if (argc >= 2 && strcmp(argv[1], "newton") == 0)
+        return bench_newton(wanted, threads, FIT_SPARSE);
+    if (argc >= 2 && strcmp(argv[1], "dense") == 0)
+        return bench_newton(wanted, threads, FIT_DENSE);
     if (argc >= 2 && strcmp(argv[1], "data") == 0)
         return bench_data(argc > 2 ? strtoull(argv[2], NULL, 10) : 100000);
-    fprintf(stderr, "Usage: trainer data [GAMES]\n");
+    fprintf(stderr, "Usage: trainer data [GAMES] | net|newton|dense [POSITIONS [THREADS]]\n");
     return 2;
 }
