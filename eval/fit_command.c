@@ -43,12 +43,11 @@ static int show_reading(void *context, const struct reader_counts *counts)
     return stop_requested;
 }
 
-static int show_fitting(void *context, int phase, unsigned step, double loss)
+static int show_fitting(void *context, uint64_t done, uint64_t total, const char *note)
 {
     struct command *command = context;
-    char note[64];
-    snprintf(note, sizeof note, "phase %d  loss %.5f", phase + 1, loss);
-    progress_show(&command->progress, (uint64_t)phase * command->request.options.iterations + step, note);
+    command->progress.total = total;
+    progress_show(&command->progress, done, note);
     return stop_requested;
 }
 
@@ -104,7 +103,7 @@ static bool write_output(const struct command *command)
 /* Leaves a training_run row for a run that read data, or was kept from it by what it found. */
 static void record_failure(struct command *command, enum train_status status)
 {
-    if (command->request.dry_run || command->train.reader.source_count == 0)
+    if (command->request.dry_run || command->request.no_store || command->train.reader.source_count == 0)
         return;
     if (archive_record(&command->archive, &command->request, &command->train, status) != ARCHIVE_OK)
         fprintf(stderr, "kroo-train: the run could not be recorded: %s\n", command->archive.reason);
@@ -127,15 +126,42 @@ static enum archive_status read_games(struct command *command)
 static enum train_status fit_games(struct command *command)
 {
     int64_t started_ms = progress_now_ms();
-    uint64_t steps = (uint64_t)WEIGHTS_PHASES * command->request.options.iterations;
-    progress_init(&command->progress, "Fitting", "steps", steps, command->request.quiet);
+    bool net = command->request.options.kind == WEIGHTS_NET;
+    progress_init(&command->progress, "Fitting", net ? "positions" : "steps", 0, command->request.quiet);
     command->train.report = show_fitting;
     command->train.report_context = command;
     enum train_status status = train_run(&command->train);
     if (status == TRAIN_DONE)
-        progress_end(&command->progress, steps, NULL);
+        progress_end(&command->progress, command->progress.total, NULL);
     command->times.fitting_s = (double)(progress_now_ms() - started_ms) / 1000.0;
     return status;
+}
+
+static int end_output(const struct command *command)
+{
+    errno = EIO;
+    if (fflush(stdout) != 0 || ferror(stdout)) {
+        fprintf(stderr, "kroo-train: the report cannot be written: %s; %s\n", strerror(errno),
+                command->request.no_store ? "nothing was to be stored" : "the result is stored");
+        return FIT_EXIT_REFUSED;
+    }
+    return FIT_EXIT_DONE;
+}
+
+/* The weights are stored: the way to them is of no more use. */
+static void remove_checkpoint(const struct command *command)
+{
+    if (command->request.options.checkpoint)
+        unlink(command->request.options.checkpoint);
+}
+
+static int tell_data(struct command *command)
+{
+    enum train_status status = train_look(&command->train);
+    if (status != TRAIN_DONE)
+        return finish(command, ARCHIVE_REFUSED, "refused", command->train.reason);
+    fit_report_data(&command->request, &command->train, &command->archive, command->times);
+    return end_output(command);
 }
 
 static int store_result(struct command *command)
@@ -146,7 +172,7 @@ static int store_result(struct command *command)
         record_failure(command, TRAIN_FAILED);
         return finish(command, ARCHIVE_FAILED, "failed", command->train.reason);
     }
-    if (!command->request.dry_run) {
+    if (!command->request.no_store) {
         enum archive_status status =
             archive_record(&command->archive, &command->request, &command->train, TRAIN_DONE);
         if (status != ARCHIVE_OK)
@@ -156,13 +182,8 @@ static int store_result(struct command *command)
         fit_report_json(&command->request, &command->train, &command->archive, command->times);
     else
         fit_report_text(&command->request, &command->train, &command->archive, command->times);
-    errno = EIO;
-    if (fflush(stdout) != 0 || ferror(stdout)) {
-        fprintf(stderr, "kroo-train: the report cannot be written: %s; %s\n", strerror(errno),
-                command->request.dry_run ? "nothing was to be stored" : "the result is stored");
-        return FIT_EXIT_REFUSED;
-    }
-    return FIT_EXIT_DONE;
+    remove_checkpoint(command);
+    return end_output(command);
 }
 
 static int run(struct command *command)
@@ -180,6 +201,8 @@ static int run(struct command *command)
         snprintf(command->archive.reason, sizeof command->archive.reason, "%s", command->train.reason);
         return archive_finish(command, status);
     }
+    if (command->request.dry_run)
+        return tell_data(command);
     enum train_status trained = fit_games(command);
     if (trained == TRAIN_DONE)
         return store_result(command);

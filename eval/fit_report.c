@@ -101,6 +101,19 @@ static void print_warnings(const struct train *train)
         printf("note         %s\n", remark);
 }
 
+static void print_fit(const struct train *train)
+{
+    const struct net_fit *net = train->net;
+    if (!net)
+        return;
+    const struct net_epoch *best = &net->curve[net->best - 1];
+    printf("net          %u epochs, the best one %u: loss %.5f, validation %.5f before rounding", net->epochs,
+           net->best, best->training, best->validation);
+    if (net->resumed > 0)
+        printf("; %u came from the checkpoint", net->resumed);
+    printf("\n");
+}
+
 void fit_report_text(const struct fit_request *request, const struct train *train,
                      const struct archive *archive, struct fit_times times)
 {
@@ -110,6 +123,7 @@ void fit_report_text(const struct fit_request *request, const struct train *trai
     print_losses(train);
     if (train->judged)
         print_calibration(train, request->calibration);
+    print_fit(train);
     printf("rounding     %d hundredths a log odd, shift %d, largest error %.2f hundredths\n",
            train->quantized.per_logit, train->quantized.shift, train->quantisation_error);
     printf("time         reading %.2f s (%.0f positions/s), fitting %.2f s on %u threads, %s\n",
@@ -211,11 +225,23 @@ static void set_losses(json_t *object, const struct train *train)
     set_number_or_null(object, "train_loss_after", train->train_after, train->train_after > 0.0);
 }
 
+static void set_net(json_t *object, const struct train *train)
+{
+    const struct net_fit *net = train->net;
+    if (!net)
+        return;
+    set_count(object, "epochs", net->epochs);
+    set_count(object, "best_epoch", net->best);
+    set_count(object, "resumed_epochs", net->resumed);
+    set(object, "real_loss", json_real(net->curve[net->best - 1].validation));
+}
+
 void fit_report_json(const struct fit_request *request, const struct train *train,
                      const struct archive *archive, struct fit_times times)
 {
     json_t *object = json_object();
     set(object, "state", json_string("finished"));
+    set(object, "kind", json_string(weights_kind_name(train->options.kind)));
     set(object, "weights", archive->number ? json_integer((json_int_t)archive->number) : json_null());
     set_hash(object, "sha256", train->sha256, true);
     set(object, "number", archive->number ? json_integer((json_int_t)archive->number) : json_null());
@@ -229,6 +255,7 @@ void fit_report_json(const struct fit_request *request, const struct train *trai
     set(object, "per_logit", json_integer(train->quantized.per_logit));
     set(object, "shift", json_integer(train->quantized.shift));
     set(object, "quantisation_error", json_real(train->quantisation_error));
+    set_net(object, train);
     set(object, "seconds_reading", json_real(times.reading_s));
     set(object, "seconds_fitting", json_real(times.fitting_s));
     set(object, "threads", json_integer(train->options.threads));
@@ -238,6 +265,30 @@ void fit_report_json(const struct fit_request *request, const struct train *trai
     if (request->calibration)
         set(object, "calibration", calibration(train));
     print_json(object);
+}
+
+void fit_report_data(const struct fit_request *request, const struct train *train,
+                     const struct archive *archive, struct fit_times times)
+{
+    uint64_t rows = train->positions + train->validation_positions;
+    if (request->json) {
+        json_t *object = json_object();
+        set(object, "state", json_string("dry-run"));
+        set(object, "kind", json_string(weights_kind_name(train->options.kind)));
+        set_count(object, "pairs", archive->pairs);
+        set_data(object, train);
+        set_number_or_null(object, "k", train->k, train->k > 0.0);
+        set_count(object, "bytes", rows * ROWS_BYTES);
+        set(object, "seconds_reading", json_real(times.reading_s));
+        set(object, "warnings", warnings(train));
+        print_json(object);
+        return;
+    }
+    print_data(train);
+    printf("memory       %.1f MiB of positions%s; %.2f s to read them\n",
+           (double)(rows * ROWS_BYTES) / 1048576.0, request->scratch ? " on disk" : "", times.reading_s);
+    print_warnings(train);
+    printf("dry run      nothing was fitted or stored\n");
 }
 
 void fit_report_refusal(const struct fit_request *request, const struct train *train,

@@ -8,10 +8,13 @@ struct fit_times {
     double reading_s, fitting_s;
 };
 
-/* After success; `archive->number` 0 means that nothing was stored (--dry-run). */
+/* After success; `archive->number` 0 means that nothing was stored (--no-store). */
 void fit_report_text(const struct fit_request *request, const struct train *train,
                      const struct archive *archive, struct fit_times times);
 void fit_report_json(const struct fit_request *request, const struct train *train,
+                     const struct archive *archive, struct fit_times times);
+/* What --dry-run tells, as text or JSON: the data, and how much. */
+void fit_report_data(const struct fit_request *request, const struct train *train,
                      const struct archive *archive, struct fit_times times);
 /* A refusal or failure. */
 void fit_report_refusal(const struct fit_request *request, const struct train *train,

@@ -23,6 +23,7 @@ enum {
     NET_BATCH = 2048,
     NET_BATCH_MAX = 1 << 16,
 };
+#define NET_RATE 2e-3
 
 /* Hidden units are clipped to 0..1, the output is log odds. Begins a cache line. */
 struct net {

@@ -9,6 +9,7 @@
 
 #include "eval/provenance.h"
 #include "eval/scale.h"
+#include "eval/train_fit.h"
 #include "proto/artifact.h"
 
 /* A share of one result from which the class is called lopsided. */
@@ -16,7 +17,7 @@ static const double lopsided_share = 0.95;
 /* Fewer games than this cannot tell a better fit from a lucky one. */
 enum { FEW_VALIDATION_GAMES = 30 };
 
-__attribute__((format(printf, 2, 3))) static void warn(struct train *train, const char *format, ...)
+void train_warn(struct train *train, const char *format, ...)
 {
     va_list arguments;
     if (train->warning_count == TRAIN_WARNINGS_MAX)
@@ -26,8 +27,7 @@ __attribute__((format(printf, 2, 3))) static void warn(struct train *train, cons
     va_end(arguments);
 }
 
-__attribute__((format(printf, 3, 4))) static enum train_status
-end(struct train *train, enum train_status status, const char *format, ...)
+enum train_status train_end(struct train *train, enum train_status status, const char *format, ...)
 {
     va_list arguments;
     va_start(arguments, format);
@@ -44,13 +44,13 @@ static enum train_status check_results(struct train *train)
     uint64_t most = counts->south > counts->north ? counts->south : counts->north;
     most = most > counts->draws ? most : counts->draws;
     if (counts->games == 0)
-        return end(train, TRAIN_REFUSED, "no games: the ranges hold no counted game; see `kroo ls`");
+        return train_end(train, TRAIN_REFUSED, "no games: the ranges hold no counted game; see `kroo ls`");
     if (counts->training_games == 0)
-        return end(train, TRAIN_REFUSED,
+        return train_end(train, TRAIN_REFUSED,
                    "no training games: all %" PRIu64 " games fell to validation; use more games",
                    counts->games);
     if (most == counts->training_games)
-        return end(train, TRAIN_REFUSED,
+        return train_end(train, TRAIN_REFUSED,
                    "one outcome only: all %" PRIu64
                    " training games were %s, so there is nothing to learn from them",
                    most,
@@ -58,7 +58,7 @@ static enum train_status check_results(struct train *train)
                    : most == counts->south ? "won by South"
                                            : "won by North");
     if ((double)most >= lopsided_share * (double)counts->training_games)
-        warn(train, "lopsided results: %.1f %% of the training games were %s; the weights will lean that way",
+        train_warn(train, "lopsided results: %.1f %% of the training games were %s; the weights will lean that way",
              100.0 * (double)most / (double)counts->training_games,
              most == counts->draws   ? "drawn"
              : most == counts->south ? "won by South"
@@ -76,17 +76,17 @@ static enum train_status check_data(struct train *train)
     train->positions = train->reader.training.count;
     train->validation_positions = train->reader.validation.count;
     if (train->positions < train->options.min_positions)
-        return end(train, TRAIN_REFUSED,
+        return train_end(train, TRAIN_REFUSED,
                    "too few positions: %" PRIu64 " to train on, at least %" PRIu64
                    " are wanted; play more games, or lower --min-positions",
                    train->positions, train->options.min_positions);
     if (rules_parse(train->parent.weights->rules, &parent_rules, why, sizeof why) != 0 ||
         !rules_equal(&parent_rules, &train->reader.rules))
-        return end(train, TRAIN_REFUSED,
+        return train_end(train, TRAIN_REFUSED,
                    "the parent was made for the rules `%s`, the games were played by `%s`",
                    train->parent.weights->rules, train->reader.rules.name);
     if (train->reader.validation.count == 0 && !train->options.force)
-        return end(
+        return train_end(
             train, TRAIN_REFUSED,
             "no validation positions, so nothing shows whether the fit is better; use more games or a larger "
             "--validation-share");
@@ -114,7 +114,7 @@ static enum train_status fit_score_scale(struct train *train)
     struct scale *scale = scale_create();
     uint64_t scored = 0;
     if (!scale)
-        return end(train, TRAIN_FAILED, "memory is short; train on fewer games");
+        return train_end(train, TRAIN_FAILED, "memory is short; train on fewer games");
     for (size_t i = 0; i < rows->count; i++) {
         const struct row *row = &rows->items[i];
         bool estimate = row->score != PLAY_NO_SCORE && abs(row->score) < SEARCH_WIN_BOUND;
@@ -127,18 +127,18 @@ static enum train_status fit_score_scale(struct train *train)
     train->lambda = train->options.lambda;
     if (scored == 0 || train->lambda >= 1.0) {
         if (scored == 0 && train->lambda < 1.0)
-            warn(train, "no position has a search score, so the target is the result alone (lambda 1)");
+            train_warn(train, "no position has a search score, so the target is the result alone (lambda 1)");
         train->lambda = 1.0;
         train->k = error == SCALE_OK ? train->k : 0.0;
         return TRAIN_DONE;
     }
     if (error != SCALE_OK)
-        return end(train, TRAIN_REFUSED,
+        return train_end(train, TRAIN_REFUSED,
                    "the search scores do not go with the results (no positive scale fits them); check the "
                    "experiment, "
                    "or give --lambda 1 to learn from results alone");
     if (train->k < 2.0 * SCALE_K_MIN)
-        warn(train, "the scores separate the results perfectly; that is too little data, or a mistake");
+        train_warn(train, "the scores separate the results perfectly; that is too little data, or a mistake");
     return TRAIN_DONE;
 }
 
@@ -148,43 +148,16 @@ static void merge_data(struct train *train)
                                &train->merged_count);
 }
 
-/* --- fit, quantise, judge --- */
-
-static enum train_status fit_weights(struct train *train)
-{
-    struct fit_options options = {.kernel = train->options.kernel,
-                                  .threads = train->options.threads,
-                                  .iterations = train->options.iterations,
-                                  .ridge = train->options.ridge};
-    switch (fit_run(train->merged, train->merged_count, &options, train->report, train->report_context,
-                    &train->fit, train->reason, sizeof train->reason)) {
-    case FIT_OK:
-        break;
-    case FIT_ERROR_STOPPED:
-        return TRAIN_STOPPED;
-    case FIT_ERROR_MEMORY:
-        return TRAIN_FAILED;
-    case FIT_ERROR_NUMBER:
-    case FIT_ERROR_ROWS:
-    case FIT_ERROR_DEGENERATE:
-    case FIT_ERROR_DIVERGED:
-        return TRAIN_REFUSED;
-    }
-    enum quantize_error error = quantize_fit(&train->fit, &train->quantized);
-    if (error != QUANTIZE_OK)
-        return end(train, TRAIN_REFUSED, "%s", quantize_error_text(error));
-    return TRAIN_DONE;
-}
+/* --- weights, judging --- */
 
 static enum train_status make_weights(struct train *train, const char *provenance)
 {
     weights_destroy(train->weights);
     train->weights = NULL;
     enum weights_error error =
-        weights_create_table(train->reader.rules.name, train->quantized.shift, train->quantized.per_logit,
-                             train->quantized.phases, provenance, &train->weights);
+        quantize_weights(&train->quantized, train->reader.rules.name, provenance, &train->weights);
     if (error != WEIGHTS_OK)
-        return end(train, TRAIN_FAILED, "%s", weights_error_text(error));
+        return train_end(train, TRAIN_FAILED, "%s", weights_error_text(error));
     return TRAIN_DONE;
 }
 
@@ -194,13 +167,13 @@ static enum train_status fit_parent_scale(struct train *train)
 {
     struct scale *scale = scale_create();
     if (!scale)
-        return end(train, TRAIN_FAILED, "memory is short; train on fewer games");
+        return train_end(train, TRAIN_FAILED, "memory is short; train on fewer games");
     for (size_t i = 0; i < train->merged_count; i++)
         scale_add(scale, features_score(train->merged[i].key, train->parent.weights), train->merged[i].target,
                   train->merged[i].weight);
     if (scale_fit(scale, &train->parent_k) != SCALE_OK) {
         train->parent_k = SCALE_K_MAX;
-        warn(train, "the parent's scores say nothing about these games");
+        train_warn(train, "the parent's scores say nothing about these games");
     }
     free(scale);
     return TRAIN_DONE;
@@ -216,18 +189,17 @@ static void judge_weights(struct train *train)
     train->train_after = judge_merged(train->merged, train->merged_count, after);
     judge_run(&train->reader.validation, targets, before, after, &train->judge);
     train->judged = train->judge.positions > 0;
-    train->quantisation_error =
-        quantize_largest_error(&train->fit, train->weights, train->merged, train->merged_count);
+    train->quantisation_error = train_rounding(train);
     train->start_score = weights_evaluate(train->weights, &start);
     double p = 1.0 / (1.0 + exp(-train->start_score / train->weights->per_logit));
     if (fabs(p - 0.5) > 0.1)
-        warn(train,
+        train_warn(train,
              "the new weights call the start position %.0f %% for the side to move; is the data one-sided?",
              100.0 * p);
     if (train->judge.games < FEW_VALIDATION_GAMES)
-        warn(train, "only %" PRIu64 " validation games: the losses say little", train->judge.games);
+        train_warn(train, "only %" PRIu64 " validation games: the losses say little", train->judge.games);
     if (train->judged && 2 * train->shared > train->validation_positions)
-        warn(train, "%.0f %% of the validation positions occur in training too: play more varied games",
+        train_warn(train, "%.0f %% of the validation positions occur in training too: play more varied games",
              100.0 * (double)train->shared / (double)train->validation_positions);
 }
 
@@ -238,13 +210,13 @@ static enum train_status check_gain(struct train *train)
     if (!train->judged || judge->after <= judge->before)
         return TRAIN_DONE;
     if (!isfinite(judge->after))
-        return end(train, TRAIN_FAILED, "the validation loss is no number; nothing was kept");
+        return train_end(train, TRAIN_FAILED, "the validation loss is no number; nothing was kept");
     if (train->options.force) {
-        warn(train, "worse than the parent by %.5f +- %.5f on the validation games; kept because of --force",
+        train_warn(train, "worse than the parent by %.5f +- %.5f on the validation games; kept because of --force",
              judge->difference, judge->error);
         return TRAIN_DONE;
     }
-    return end(
+    return train_end(
         train, TRAIN_REFUSED,
         "worse than the parent: validation loss %.5f before, %.5f after (by %.5f +- %.5f); play more games, "
         "raise --ridge, or keep it with --force",
@@ -255,28 +227,34 @@ static enum train_status write_file(struct train *train)
 {
     char *provenance = provenance_text(train);
     enum train_status status =
-        provenance ? make_weights(train, provenance) : end(train, TRAIN_FAILED, "memory is short");
+        provenance ? make_weights(train, provenance) : train_end(train, TRAIN_FAILED, "memory is short");
     free(provenance);
     if (status != TRAIN_DONE)
         return status;
     enum weights_error error = weights_serialize(train->weights, &train->bytes, &train->size);
     if (error != WEIGHTS_OK)
-        return end(train, TRAIN_FAILED, "%s", weights_error_text(error));
+        return train_end(train, TRAIN_FAILED, "%s", weights_error_text(error));
     artifact_hash(train->bytes, train->size, train->sha256);
     return TRAIN_DONE;
 }
 
-enum train_status train_run(struct train *train)
+enum train_status train_look(struct train *train)
 {
     enum train_status status = check_data(train);
     if (status != TRAIN_DONE)
         return status;
     digest_data(train);
     status = fit_score_scale(train);
-    if (status != TRAIN_DONE)
-        return status;
-    merge_data(train);
-    status = fit_weights(train);
+    if (status == TRAIN_DONE)
+        merge_data(train);
+    return status;
+}
+
+enum train_status train_run(struct train *train)
+{
+    enum train_status status = train_look(train);
+    if (status == TRAIN_DONE)
+        status = train_fit(train);
     if (status == TRAIN_DONE)
         status = make_weights(train, "{}");
     if (status == TRAIN_DONE)
@@ -293,7 +271,9 @@ void train_done(struct train *train)
     reader_done(&train->reader);
     weights_destroy(train->parent.weights);
     weights_destroy(train->weights);
+    free(train->net);
     free(train->bytes);
+    train->net = NULL;
     train->parent.weights = train->weights = NULL;
     train->merged = NULL;
     train->bytes = NULL;

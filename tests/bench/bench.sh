@@ -117,7 +117,7 @@ trainer_figures() {
     kroo up --workers "$cores" >/dev/null
     id=$(kroo selfplay --weights starting --pairs 3000 --nodes 60 --seed 1)
     kroo watch "$id" >/dev/null 2>&1
-    said=$(best 3 '.positions_read / .seconds_reading' kroo-train fit --games "$id" --parent starting --force --dry-run \
+    said=$(best 3 '.positions_read / .seconds_reading' kroo-train fit --games "$id" --parent starting --force --no-store \
         --quiet --json | jq -c '{games, positions_read, positions, distinct_positions, seconds_reading, seconds_fitting,
             threads, core}')
     figure "kroo-train reading" "$(jq '.positions_read / .seconds_reading' <<<"$said")" "positions/s from the database" "$said"

@@ -176,7 +176,7 @@ static int bench_net(size_t wanted, unsigned threads)
     struct net_fit *fit = aligned_alloc(64, sizeof *fit);
     rows_init(&none, 1);
     rows_shuffle(merged, count);
-    clock_id = CLOCK_MONOTONIC;
+    clock_id = threads == 1 ? CLOCK_PROCESS_CPUTIME_ID : CLOCK_MONOTONIC;
     double start = now_s();
     if (net_run(merged, count, &none, (struct row_targets){0.4, 200.0}, &options, NULL, NULL, fit, reason,
                 sizeof reason) != NET_OK) {
@@ -197,9 +197,10 @@ static int bench_newton(size_t wanted, unsigned threads, enum fit_kernel kernel)
     size_t count;
     char reason[512], name[64];
     struct merged *merged = bench_rows(&rows, wanted, &count);
-    struct fit_options options = {.kernel = kernel, .threads = threads, .iterations = 6, .ridge = 1e-6};
+    struct fit_options options = {
+        .model = WEIGHTS_TABLE, .kernel = kernel, .threads = threads, .iterations = 6, .ridge = 1e-6};
     struct fit *fit = calloc(1, sizeof *fit);
-    clock_id = CLOCK_MONOTONIC;
+    clock_id = threads == 1 ? CLOCK_PROCESS_CPUTIME_ID : CLOCK_MONOTONIC;
     double start = now_s();
     if (fit_run(merged, count, &options, NULL, NULL, fit, reason, sizeof reason) != FIT_OK) {
         fprintf(stderr, "%s\n", reason);

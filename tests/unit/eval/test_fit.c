@@ -16,7 +16,10 @@ struct data {
 };
 
 static const struct fit_options plain = {
-    .kernel = FIT_SPARSE, .threads = 1, .iterations = FIT_ITERATIONS, .ridge = 1e-6};
+    .model = WEIGHTS_TABLE, .kernel = FIT_SPARSE, .threads = 1, .iterations = FIT_ITERATIONS, .ridge = 1e-6};
+
+static const struct fit_options dense_plain = {
+    .model = WEIGHTS_TABLE, .kernel = FIT_DENSE, .threads = 2, .iterations = FIT_ITERATIONS, .ridge = 1e-6};
 
 static struct fit_sums *new_sums(void)
 {
@@ -75,7 +78,7 @@ static void known_weights_are_recovered(void **state)
         size_t count;
         phase_rows(data, phase, &rows, &count);
         assert_true(count > 5000);
-        assert_int_equal(fit_pass(rows, count, truth, FIT_SPARSE, 1, sums), FIT_OK);
+        assert_int_equal(fit_pass(rows, count, truth, &plain, sums), FIT_OK);
         double chi2 = 0.0;
         for (int i = 0; i < N; i++)
             for (int j = i; j < N; j++)
@@ -99,15 +102,15 @@ static void gradient_is_that_of_the_loss(void **state)
     for (int i = 0; i < N; i++)
         weights[i] = 0.4 * (synthetic_uniform(mix(5, (uint64_t)i)) - 0.5);
     struct fit_sums *here = new_sums(), *up = new_sums(), *down = new_sums();
-    assert_int_equal(fit_pass(rows, count, weights, FIT_SPARSE, 2, here), FIT_OK);
+    assert_int_equal(fit_pass(rows, count, weights, &plain, here), FIT_OK);
     for (int i = 0; i < N; i += i < 20 ? 1 : 7) {
         const double step = 1e-4;
         double moved[N];
         memcpy(moved, weights, sizeof moved);
         moved[i] = weights[i] + step;
-        assert_int_equal(fit_pass(rows, count, moved, FIT_SPARSE, 2, up), FIT_OK);
+        assert_int_equal(fit_pass(rows, count, moved, &plain, up), FIT_OK);
         moved[i] = weights[i] - step;
-        assert_int_equal(fit_pass(rows, count, moved, FIT_SPARSE, 2, down), FIT_OK);
+        assert_int_equal(fit_pass(rows, count, moved, &plain, down), FIT_OK);
         assert_close(here->gradient[i], (up->loss - down->loss) / (2.0 * step), 1e-4);
         for (int j = i; j < N; j += 13)
             assert_close(here->hessian[i * N + j], (up->gradient[j] - down->gradient[j]) / (2.0 * step),
@@ -127,8 +130,8 @@ static void dense_and_sparse_agree(void **state)
         size_t count;
         phase_rows(data, phase, &rows, &count);
         const double *weights = data->truth.weights[phase];
-        assert_int_equal(fit_pass(rows, count, weights, FIT_SPARSE, 2, sparse), FIT_OK);
-        assert_int_equal(fit_pass(rows, count, weights, FIT_DENSE, 2, dense), FIT_OK);
+        assert_int_equal(fit_pass(rows, count, weights, &plain, sparse), FIT_OK);
+        assert_int_equal(fit_pass(rows, count, weights, &dense_plain, dense), FIT_OK);
         assert_close(dense->loss, sparse->loss, 1e-9);
         for (int i = 0; i < N; i++) {
             assert_close(dense->gradient[i], sparse->gradient[i], 1e-9);

@@ -225,9 +225,9 @@ static void core_type_is_recorded(void **state)
 {
     (void)state;
     setenv("OPENBLAS_CORETYPE", "Prescott", 1);
-    json_t *pinned = run_json("fit 1 --ridge 1e-3 --dry-run --json -q --kernel dense", 0);
+    json_t *pinned = run_json("fit 1 --ridge 1e-3 --no-store --json -q --kernel dense", 0);
     unsetenv("OPENBLAS_CORETYPE");
-    json_t *own = run_json("fit 1 --ridge 1e-3 --dry-run --json -q --kernel dense", 0);
+    json_t *own = run_json("fit 1 --ridge 1e-3 --no-store --json -q --kernel dense", 0);
 #if defined(__x86_64__)
     assert_string_equal(word(pinned, "core"), "Prescott");
     if (__builtin_cpu_supports("avx2"))
@@ -242,7 +242,7 @@ static void dry_runs_store_nothing(void **state)
 {
     (void)state;
     uint64_t before = runs_in_state("finished");
-    json_t *dry = run_json("fit 1 --ridge 1e-3 --dry-run --json -q", 0);
+    json_t *dry = run_json("fit 1 --ridge 1e-3 --no-store --json -q", 0);
     assert_true(json_is_null(json_object_get(dry, "number")));
     assert_int_equal(runs_in_state("finished"), before);
     json_decref(dry);

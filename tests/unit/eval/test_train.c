@@ -39,7 +39,8 @@ static struct train *read_games(const struct selfplay *played, size_t count, cha
         if (reader_take(&train->reader, &game) != READER_OK)
             fail_msg("%s", train->reader.reason);
     }
-    train->options = (struct train_options){.lambda = 0.4,
+    train->options = (struct train_options){.kind = WEIGHTS_TABLE,
+                                            .lambda = 0.4,
                                             .ridge = 1e-3,
                                             .iterations = FIT_ITERATIONS,
                                             .threads = 1,
