@@ -202,7 +202,7 @@ static void pass_done(struct pass *pass)
     free(pass->blocks);
 }
 
-enum fit_error fit_pass(const struct merged *rows, size_t count, const double weights[FEATURES_COLUMNS],
+enum fit_error fit_pass(const struct merged *rows, size_t count, const double *weights,
                         const struct fit_options *options, struct fit_sums *sums)
 {
     struct pass pass;

@@ -70,8 +70,8 @@ int fit_columns(enum weights_kind model);
 /* Log odds of a position under one phase's weights. */
 double fit_logit(enum weights_kind model, uint64_t key, const double *weights);
 
-/* One pass over the rows of a phase. Exposed so that tests can hold the kernels against each other. */
-enum fit_error fit_pass(const struct merged *rows, size_t count, const double weights[FEATURES_COLUMNS],
+/* One pass over the rows of a phase under fit_columns weights. Exposed so that tests can hold the kernels against each other. */
+enum fit_error fit_pass(const struct merged *rows, size_t count, const double *weights,
                         const struct fit_options *options, struct fit_sums *sums);
 
 /* Called after each step; a non-zero return stops the fit with FIT_ERROR_STOPPED. */

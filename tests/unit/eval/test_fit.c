@@ -183,6 +183,45 @@ static void threads_do_not_change_a_bit(void **state)
     free(many);
 }
 
+/* Known weights of the traits are found again, within their standard errors. */
+static void known_traits_are_recovered(void **state)
+{
+    const struct data *data = *state;
+    struct fit_options options = {
+        .model = WEIGHTS_FEATURES, .threads = 2, .iterations = FIT_ITERATIONS, .ridge = 1e-9};
+    struct merged *rows = malloc(data->count * sizeof *rows);
+    struct fit *fit = calloc(1, sizeof *fit);
+    struct fit_sums *sums = new_sums();
+    double truth[TRAITS];
+    char reason[256] = "";
+    for (int i = 0; i < TRAITS; i++)
+        truth[i] = i == TRAIT_STORE_DIFFERENCE ? 0.2 : 0.06 * (synthetic_uniform(mix(31, (uint64_t)i)) - 0.5);
+    memcpy(rows, data->merged, data->count * sizeof *rows);
+    for (size_t i = 0; i < data->count; i++) {
+        double p = 1.0 / (1.0 + exp(-fit_logit(WEIGHTS_FEATURES, rows[i].key, truth)));
+        rows[i].target = synthetic_uniform(mix(8, i)) < p ? 1.0F : 0.0F;
+        rows[i].weight = 1.0F;
+    }
+    assert_int_equal(fit_run(rows, data->count, &options, NULL, NULL, fit, reason, sizeof reason), FIT_OK);
+    for (int phase = 0; phase < WEIGHTS_PHASES; phase++) {
+        size_t first = fit_phase_first(rows, data->count, phase);
+        size_t count = fit_phase_first(rows, data->count, phase + 1) - first;
+        const double *found = fit->phases[phase].weights;
+        assert_int_equal(fit_pass(rows + first, count, truth, &options, sums), FIT_OK);
+        double chi2 = 0.0, freedom = fit->phases[phase].columns;
+        for (int i = 0; i < TRAITS; i++)
+            for (int j = i; j < TRAITS; j++)
+                chi2 += (i == j ? 1.0 : 2.0) * sums->hessian[i * TRAITS + j] * (found[i] - truth[i]) *
+                        (found[j] - truth[j]);
+        assert_true(freedom > 20.0);
+        assert_true(chi2 < freedom + 5.0 * sqrt(2.0 * freedom));
+        assert_true(chi2 > freedom - 4.0 * sqrt(2.0 * freedom));
+    }
+    free(rows);
+    free(fit);
+    free(sums);
+}
+
 /* The merged fit is the fit of the rows one by one. */
 static void merging_does_not_change_the_fit(void **state)
 {
@@ -319,6 +358,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(known_weights_are_recovered),
+        cmocka_unit_test(known_traits_are_recovered),
         cmocka_unit_test(gradient_is_that_of_the_loss),
         cmocka_unit_test(dense_and_sparse_agree),
         cmocka_unit_test(dense_and_sparse_fits_agree),

@@ -2,14 +2,18 @@
  * games. */
 #include "tests/unit/sql/fixture.h"
 
+#include <fcntl.h>
 #include <limits.h>
 #include <pthread.h>
+#include <sched.h>
+#include <signal.h>
 #include <sys/wait.h>
 
 #include <jansson.h>
 
 #include "engine/weights.h"
 #include "eval/archive.h"
+#include "proto/progress.h"
 #include "tests/unit/eval/selfplay.h"
 
 enum { PAIRS = 165, NODES = 150, OUTPUT_MAX = 1 << 20 };
@@ -220,6 +224,103 @@ static void fits_twice_to_the_same_file(void **state)
     json_decref(again);
 }
 
+/* A dry run says what data there is, fits nothing, stores nothing. */
+static void dry_runs_tell_the_data(void **state)
+{
+    (void)state;
+    static char text[OUTPUT_MAX];
+    uint64_t before = runs_in_state("finished") + runs_in_state("refused");
+    json_t *dry = run_json("fit 1 --dry-run --json -q --kind net", 0);
+    assert_string_equal(word(dry, "state"), "dry-run");
+    assert_true(real(dry, "positions") > 10000 && real(dry, "distinct_positions") > 5000);
+    assert_true(real(dry, "bytes") == 16.0 * (real(dry, "positions") + real(dry, "validation_positions")));
+    json_decref(dry);
+    assert_int_equal(run("fit 1 --dry-run -q 2>&1", text), 0);
+    assert_non_null(strstr(text, "nothing was fitted"));
+    assert_int_equal(runs_in_state("finished") + runs_in_state("refused"), before);
+}
+
+/* Each kind is stored as what it is, and the engine takes its file. */
+static void every_kind_is_fitted(void **state)
+{
+    (void)state;
+    static const char *const fits[] = {
+        "fit 1 --kind net --epochs 6 --batch 256 --parent starting --force --name net1 --json -q",
+        "fit 1 --kind features --parent starting --force --name features1 --json -q"};
+    static const char *const kinds[] = {"net", "features"};
+    for (int i = 0; i < 2; i++) {
+        json_t *answer = run_json(fits[i], 0);
+        assert_string_equal(word(answer, "kind"), kinds[i]);
+        assert_true(real(answer, "train_loss_after") < real(answer, "train_loss_before"));
+        struct store *store = fixture_open("kroo_reader");
+        struct store_weights found;
+        uint64_t number;
+        void *content;
+        size_t size;
+        struct weights *weights = NULL;
+        assert_ok(store, store_weights_find(store, word(answer, "sha256"), &found, &number));
+        assert_string_equal(found.kind, kinds[i]);
+        assert_ok(store, store_artifact_get(store, found.sha256, &content, &size));
+        assert_int_equal(weights_parse(content, size, "site", &weights), WEIGHTS_OK);
+        assert_string_equal(weights_kind_name(weights->kind), kinds[i]);
+        weights_destroy(weights);
+        free(content);
+        store_close(store);
+        json_decref(answer);
+    }
+}
+
+/* Waits until the checkpoint is there, then kills; false when the fit ended first. */
+static bool kill_when_written(pid_t child, const char *path)
+{
+    for (int64_t deadline = progress_now_ms() + 60000; progress_now_ms() < deadline;) {
+        int status;
+        if (access(path, F_OK) == 0) {
+            kill(child, SIGKILL);
+            assert_int_equal(waitpid(child, &status, 0), child);
+            return WIFSIGNALED(status) && access(path, F_OK) == 0;
+        }
+        if (waitpid(child, &status, WNOHANG) == child)
+            return false;
+        sched_yield();
+    }
+    fail_msg("no checkpoint in a minute");
+    return false;
+}
+
+/* A fit of many epochs is killed in the middle; the same command goes on and makes the file that a fit left
+ * alone makes. */
+static void killed_and_resumed_it_is_the_same_file(void **state)
+{
+    (void)state;
+    char path[] = "/tmp/kroo-train-state-XXXXXX", command[512];
+    int file = mkstemp(path);
+    assert_true(file >= 0);
+    close(file);
+    unlink(path);
+    static const char fit[] = "fit 1 --kind net --epochs 40 --batch 256 --parent starting --no-store --force "
+                              "--json -q";
+    pid_t child = fork();
+    if (child == 0) {
+        setenv("KROO_DATABASE", database_conninfo(), 1);
+        int nowhere = open("/dev/null", O_WRONLY);
+        dup2(nowhere, STDOUT_FILENO);
+        execl(executable, executable, "fit", "1", "--kind", "net", "--epochs", "40", "--batch", "256",
+              "--parent", "starting", "--no-store", "--force", "--json", "-q", "--threads", "1",
+              "--checkpoint", path, (char *)NULL);
+        _exit(127);
+    }
+    bool killed = kill_when_written(child, path);
+    snprintf(command, sizeof command, "%s --threads 2 --checkpoint %s", fit, path);
+    json_t *resumed = run_json(command, 0), *alone = run_json(fit, 0);
+    if (killed)
+        assert_true(real(resumed, "resumed_epochs") >= 1.0);
+    assert_string_equal(word(resumed, "sha256"), word(alone, "sha256"));
+    assert_int_equal(access(path, F_OK), -1); /* done: the state is of no more use */
+    json_decref(resumed);
+    json_decref(alone);
+}
+
 /* A core type pinned to an older one is told, and the rounded weights are the same. */
 static void core_type_is_recorded(void **state)
 {
@@ -238,7 +339,7 @@ static void core_type_is_recorded(void **state)
     json_decref(own);
 }
 
-static void dry_runs_store_nothing(void **state)
+static void without_store_nothing_is_stored(void **state)
 {
     (void)state;
     uint64_t before = runs_in_state("finished");
@@ -345,6 +446,10 @@ static void wrong_usage_is_status_two(void **state)
                                         "fit --games 1 --kernel fast",
                                         "fit --games 1 --iterations 1000",
                                         "fit --games 1,1",
+                                        "fit --games 1 --kind deep",
+                                        "fit --games 1 --kind net --batch 100",
+                                        "fit --games 1 --checkpoint x",
+                                        "fit --games 1 --kind net --rate 0",
                                         "fit --games 1 --no-such-option"};
     for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
         char command[256];
@@ -387,7 +492,8 @@ static void an_outage_at_the_end_is_survived(void **state)
     char reason[FIT_REQUEST_REASON];
     request->name = "survivor";
     request->memory_mib = 64;
-    request->options = (struct train_options){.lambda = 0.4,
+    request->options = (struct train_options){.kind = WEIGHTS_TABLE,
+                                              .lambda = 0.4,
                                               .ridge = 1e-2,
                                               .iterations = FIT_ITERATIONS,
                                               .threads = 1,
@@ -428,7 +534,10 @@ int main(int argc, char **argv)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(fits_twice_to_the_same_file),
         cmocka_unit_test(core_type_is_recorded),
-        cmocka_unit_test(dry_runs_store_nothing),
+        cmocka_unit_test(without_store_nothing_is_stored),
+        cmocka_unit_test(dry_runs_tell_the_data),
+        cmocka_unit_test(every_kind_is_fitted),
+        cmocka_unit_test(killed_and_resumed_it_is_the_same_file),
         cmocka_unit_test(report_is_for_people),
         cmocka_unit_test(refusals_are_told_and_recorded),
         cmocka_unit_test(a_game_that_does_not_replay_is_named),
