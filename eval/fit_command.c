@@ -1,32 +1,16 @@
 #include "eval/fit_command.h"
 
 #include <errno.h>
-#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "eval/command.h"
 #include "eval/fit_report.h"
+#include "eval/report.h"
 #include "proto/progress.h"
-#include "proto/settings.h"
-
-static volatile sig_atomic_t stop_requested;
-
-static void request_stop(int signal_number)
-{
-    (void)signal_number;
-    stop_requested = 1;
-}
-
-static void catch_signals(void)
-{
-    struct sigaction action = {.sa_handler = request_stop};
-    sigemptyset(&action.sa_mask);
-    sigaction(SIGINT, &action, NULL);
-    sigaction(SIGTERM, &action, NULL);
-}
 
 struct command {
     struct fit_request request;
@@ -40,7 +24,7 @@ static int show_reading(void *context, const struct reader_counts *counts)
 {
     struct command *command = context;
     progress_show(&command->progress, counts->games + counts->repeats + counts->unsampled, NULL);
-    return stop_requested;
+    return command_stop;
 }
 
 static int show_fitting(void *context, uint64_t done, uint64_t total, const char *note)
@@ -48,13 +32,13 @@ static int show_fitting(void *context, uint64_t done, uint64_t total, const char
     struct command *command = context;
     command->progress.total = total;
     progress_show(&command->progress, done, note);
-    return stop_requested;
+    return command_stop;
 }
 
 static int finish(struct command *command, enum archive_status status, const char *state, const char *reason)
 {
     fit_report_refusal(&command->request, &command->train, &command->archive, state, reason);
-    return status == ARCHIVE_CONNECTION ? FIT_EXIT_CONNECTION : FIT_EXIT_REFUSED;
+    return status == ARCHIVE_CONNECTION ? COMMAND_CONNECTION : COMMAND_REFUSED;
 }
 
 /* An end that the database prescribed. */
@@ -65,23 +49,6 @@ static int archive_finish(struct command *command, enum archive_status status)
                         : status == ARCHIVE_STOPPED    ? "stopped"
                                                        : "failed";
     return finish(command, status, state, command->archive.reason);
-}
-
-static bool connect_archive(struct command *command, enum archive_status *status)
-{
-    struct archive *archive = &command->archive;
-    char reason[sizeof archive->reason];
-    struct settings *settings = settings_create(command->request.config, reason, sizeof reason);
-    if (!settings) {
-        snprintf(archive->reason, sizeof archive->reason, "%s", reason);
-        *status = ARCHIVE_REFUSED;
-        return false;
-    }
-    if (command->request.database)
-        settings_set(settings, "database", command->request.database);
-    *status = archive_open(archive, settings_get(settings, "database", ""));
-    settings_destroy(settings);
-    return *status == ARCHIVE_OK;
 }
 
 static bool write_output(const struct command *command)
@@ -139,13 +106,8 @@ static enum train_status fit_games(struct command *command)
 
 static int end_output(const struct command *command)
 {
-    errno = EIO;
-    if (fflush(stdout) != 0 || ferror(stdout)) {
-        fprintf(stderr, "kroo-train: the report cannot be written: %s; %s\n", strerror(errno),
-                command->request.no_store ? "nothing was to be stored" : "the result is stored");
-        return FIT_EXIT_REFUSED;
-    }
-    return FIT_EXIT_DONE;
+    return command_end(command->request.no_store || command->request.dry_run ? "; nothing was to be stored"
+                                                                             : "; the result is stored");
 }
 
 /* The weights are stored: the way to them is of no more use. */
@@ -164,6 +126,21 @@ static int tell_data(struct command *command)
     return end_output(command);
 }
 
+/* After storing: a report that cannot be written does not cost the weights. */
+static bool write_report(const struct command *command)
+{
+    char reason[TRAIN_TEXT];
+    json_t *figures =
+        fit_report_figures(&command->request, &command->train, &command->archive, command->times);
+    int written =
+        report_write(command->request.report, &command->train, figures, reason, sizeof reason);
+    json_decref(figures);
+    if (written != 0)
+        fprintf(stderr, "kroo-train: %s%s\n", reason,
+                command->request.no_store ? "" : "; the weights are stored");
+    return written == 0;
+}
+
 static int store_result(struct command *command)
 {
     if (command->request.output && !write_output(command)) {
@@ -178,6 +155,8 @@ static int store_result(struct command *command)
         if (status != ARCHIVE_OK)
             return archive_finish(command, status);
     }
+    if (command->request.report && !write_report(command))
+        return COMMAND_REFUSED;
     if (command->request.json)
         fit_report_json(&command->request, &command->train, &command->archive, command->times);
     else
@@ -188,8 +167,9 @@ static int store_result(struct command *command)
 
 static int run(struct command *command)
 {
-    enum archive_status status;
-    if (!connect_archive(command, &status))
+    enum archive_status status =
+        command_connect(&command->archive, command->request.config, command->request.database);
+    if (status != ARCHIVE_OK)
         return archive_finish(command, status);
     status = archive_prepare(&command->archive, &command->request, &command->train);
     if (status == ARCHIVE_OK)
@@ -219,11 +199,10 @@ int fit_command(int argc, char **argv)
     struct command *command = calloc(1, sizeof *command);
     if (!command) {
         fprintf(stderr, "kroo-train: memory is short\n");
-        return FIT_EXIT_REFUSED;
+        return COMMAND_REFUSED;
     }
     fit_request_parse(argc, argv, &command->request);
-    catch_signals();
-    command->archive.stop = &stop_requested;
+    command_catch_signals();
     int status = run(command);
     archive_close(&command->archive);
     train_done(&command->train);

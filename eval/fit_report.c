@@ -8,6 +8,7 @@
 #include <jansson.h>
 
 #include "eval/blas.h"
+#include "eval/command.h"
 #include "proto/artifact.h"
 
 static const char *const phase_names[WEIGHTS_PHASES] = {"36 and more", "24 to 35", "12 to 23", "under 12"};
@@ -165,15 +166,6 @@ static void set_hash(json_t *object, const char *key, const uint8_t sha256[STORE
     set(object, key, known ? json_string(hash) : json_null());
 }
 
-static void print_json(json_t *object)
-{
-    char *text = json_dumps(object, JSON_COMPACT | JSON_REAL_PRECISION(9));
-    if (text)
-        printf("%s\n", text);
-    free(text);
-    json_decref(object);
-}
-
 static json_t *warnings(const struct train *train)
 {
     json_t *list = json_array();
@@ -236,8 +228,8 @@ static void set_net(json_t *object, const struct train *train)
     set(object, "real_loss", json_real(net->curve[net->best - 1].validation));
 }
 
-void fit_report_json(const struct fit_request *request, const struct train *train,
-                     const struct archive *archive, struct fit_times times)
+json_t *fit_report_figures(const struct fit_request *request, const struct train *train,
+                           const struct archive *archive, struct fit_times times)
 {
     json_t *object = json_object();
     set(object, "state", json_string("finished"));
@@ -264,7 +256,13 @@ void fit_report_json(const struct fit_request *request, const struct train *trai
     set(object, "warnings", warnings(train));
     if (request->calibration)
         set(object, "calibration", calibration(train));
-    print_json(object);
+    return object;
+}
+
+void fit_report_json(const struct fit_request *request, const struct train *train,
+                     const struct archive *archive, struct fit_times times)
+{
+    command_print_json(fit_report_figures(request, train, archive, times));
 }
 
 void fit_report_data(const struct fit_request *request, const struct train *train,
@@ -281,7 +279,7 @@ void fit_report_data(const struct fit_request *request, const struct train *trai
         set_count(object, "bytes", rows * ROWS_BYTES);
         set(object, "seconds_reading", json_real(times.reading_s));
         set(object, "warnings", warnings(train));
-        print_json(object);
+        command_print_json(object);
         return;
     }
     print_data(train);
@@ -306,5 +304,5 @@ void fit_report_refusal(const struct fit_request *request, const struct train *t
     set_data(object, train);
     set_losses(object, train);
     set(object, "warnings", warnings(train));
-    print_json(object);
+    command_print_json(object);
 }

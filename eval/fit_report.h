@@ -2,6 +2,8 @@
 #ifndef KROO_EVAL_FIT_REPORT_H
 #define KROO_EVAL_FIT_REPORT_H
 
+#include <jansson.h>
+
 #include "eval/archive.h"
 
 struct fit_times {
@@ -13,6 +15,9 @@ void fit_report_text(const struct fit_request *request, const struct train *trai
                      const struct archive *archive, struct fit_times times);
 void fit_report_json(const struct fit_request *request, const struct train *train,
                      const struct archive *archive, struct fit_times times);
+/* The same object, the caller's. */
+json_t *fit_report_figures(const struct fit_request *request, const struct train *train,
+                           const struct archive *archive, struct fit_times times);
 /* What --dry-run tells, as text or JSON: the data, and how much. */
 void fit_report_data(const struct fit_request *request, const struct train *train,
                      const struct archive *archive, struct fit_times times);

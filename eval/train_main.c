@@ -5,6 +5,7 @@
 #include "engine/build.h"
 #include "eval/blas.h"
 #include "eval/build.h"
+#include "eval/command.h"
 #include "eval/fit_command.h"
 
 static const char usage[] = "Usage: kroo-train COMMAND [OPTION...]\n"
@@ -25,14 +26,14 @@ int main(int argc, char **argv)
     }
     if (argc == 2 && (strcmp(argv[1], "--help") == 0 || strcmp(argv[1], "-?") == 0)) {
         fputs(usage, stdout);
-        return FIT_EXIT_DONE;
+        return COMMAND_DONE;
     }
     if (argc == 2 && (strcmp(argv[1], "--version") == 0 || strcmp(argv[1], "-V") == 0)) {
         printf("%s\n%s\n%s (core %s)\n", train_build(), engine_build(), blas_config(), blas_core());
-        return FIT_EXIT_DONE;
+        return COMMAND_DONE;
     }
     if (argc >= 2)
         fprintf(stderr, "kroo-train: unknown command `%s`\n\n", argv[1]);
     fputs(usage, stderr);
-    return FIT_EXIT_USAGE;
+    return COMMAND_USAGE;
 }
