@@ -219,6 +219,32 @@ static enum archive_status load_parent(struct archive *archive, const char *text
     return ARCHIVE_OK;
 }
 
+static enum archive_status load_file(struct archive *archive, const char *path, struct train_parent *out)
+{
+    enum weights_error bad = weights_load(path, NULL, &out->weights);
+    if (bad != WEIGHTS_OK)
+        return end(archive, ARCHIVE_REFUSED, "%s: %s", path, weights_error_text(bad));
+    void *bytes = NULL;
+    size_t size = 0;
+    if (weights_serialize(out->weights, &bytes, &size) != WEIGHTS_OK)
+        return end(archive, ARCHIVE_FAILED, "memory is short");
+    artifact_hash(bytes, size, out->sha256);
+    free(bytes);
+    return ARCHIVE_OK;
+}
+
+enum archive_status archive_find_weights(struct archive *archive, const char *text, const char *rules,
+                                         struct train_parent *out)
+{
+    *out = (struct train_parent){0};
+    if (strchr(text, '/'))
+        return load_file(archive, text, out);
+    if (strcmp(text, "starting") != 0)
+        return load_parent(archive, text, out);
+    out->weights = weights_create_starting(rules ? rules : "site");
+    return out->weights ? ARCHIVE_OK : end(archive, ARCHIVE_FAILED, "memory is short");
+}
+
 static bool plays_by(const struct weights *weights, const struct rules *rules)
 {
     struct rules own;
@@ -252,10 +278,7 @@ enum archive_status archive_prepare(struct archive *archive, const struct fit_re
         return status;
     if (!request->parent)
         return default_parent(archive, &first, train);
-    if (strcmp(request->parent, "starting") != 0)
-        return load_parent(archive, request->parent, &train->parent);
-    train->parent.weights = weights_create_starting(train->reader.rules.name);
-    return train->parent.weights ? ARCHIVE_OK : end(archive, ARCHIVE_FAILED, "memory is short");
+    return archive_find_weights(archive, request->parent, train->reader.rules.name, &train->parent);
 }
 
 enum archive_status archive_read(struct archive *archive, struct train *train)

@@ -39,9 +39,10 @@ static void print_data(const struct train *train)
     printf("\npositions    %" PRIu64 " read; left out: %" PRIu64 " opening, %" PRIu64
            " before noise, %" PRIu64 " decided, %" PRIu64 " with captures\n",
            read->positions, read->opening, read->noise, read->decided, read->captures);
-    printf("training     %" PRIu64 " positions of %" PRIu64 " games, %zu distinct; won by South %" PRIu64
-           ", North %" PRIu64 ", drawn %" PRIu64 "\n",
-           train->positions, read->training_games, train->merged_count, read->south, read->north,
+    printf("training     %" PRIu64 " positions of %" PRIu64 " games", train->positions, read->training_games);
+    if (train->merged_count > 0)
+        printf(", %zu distinct", train->merged_count);
+    printf("; won by South %" PRIu64 ", North %" PRIu64 ", drawn %" PRIu64 "\n", read->south, read->north,
            read->draws);
     printf("validation   %" PRIu64 " positions of %" PRIu64 " games; %.1f %% of them occur in training too\n",
            train->validation_positions, read->validation_games,
@@ -57,7 +58,8 @@ static void print_losses(const struct train *train)
 {
     const struct judge *judge = &train->judge;
     printf("loss         %-12s%-12s\n", "before", "after");
-    printf("  training   %-12.5f%-12.5f\n", train->train_before, train->train_after);
+    if (train->train_after > 0.0)
+        printf("  training   %-12.5f%-12.5f\n", train->train_before, train->train_after);
     if (!train->judged)
         return;
     printf("  validation %-12.5f%-12.5f%+.5f +- %.5f by game\n", judge->before, judge->after,
@@ -263,6 +265,26 @@ void fit_report_json(const struct fit_request *request, const struct train *trai
                      const struct archive *archive, struct fit_times times)
 {
     command_print_json(fit_report_figures(request, train, archive, times));
+}
+
+void fit_report_print_judgement(const struct fit_request *request, const struct train *train)
+{
+    print_data(train);
+    print_losses(train);
+    print_calibration(train, request->calibration);
+    print_warnings(train);
+}
+
+void fit_report_set_judgement(json_t *object, const struct fit_request *request, const struct train *train)
+{
+    set_data(object, train);
+    set_losses(object, train);
+    set(object, "lambda", json_real(train->lambda));
+    set_number_or_null(object, "k", train->k, train->k > 0.0);
+    set(object, "start_score", json_real(train->start_score));
+    set(object, "warnings", warnings(train));
+    if (request->calibration)
+        set(object, "calibration", calibration(train));
 }
 
 void fit_report_data(const struct fit_request *request, const struct train *train,

@@ -21,6 +21,9 @@ json_t *fit_report_figures(const struct fit_request *request, const struct train
 /* What --dry-run tells, as text or JSON: the data, and how much. */
 void fit_report_data(const struct fit_request *request, const struct train *train,
                      const struct archive *archive, struct fit_times times);
+/* Data, losses, calibration and notes, as `kroo-train eval` shares them. */
+void fit_report_print_judgement(const struct fit_request *request, const struct train *train);
+void fit_report_set_judgement(json_t *object, const struct fit_request *request, const struct train *train);
 /* A refusal or failure. */
 void fit_report_refusal(const struct fit_request *request, const struct train *train,
                         const struct archive *archive, const char *state, const char *reason);

@@ -45,6 +45,9 @@ enum {
     KEY_SCRATCH,
     KEY_REPORT,
     KEY_NO_STORE,
+    KEY_AGAINST,
+    KEY_TABLES,
+    KEY_ALL,
     MEMORY_DEFAULT_MIB = 1024,
     MEMORY_MAX_MIB = 1 << 20,
     NAME_LONGEST = STORE_NAME - 1,
@@ -415,15 +418,78 @@ static error_t take_option(int key, char *text, struct argp_state *state)
     }
 }
 
+/* --- kroo-train eval --- */
+
+static const struct argp_option eval_options[] = {
+    {"games", 'g', "RANGES", 0, "As `kroo-train fit` takes them", 1},
+    {"against", KEY_AGAINST, "WEIGHTS", 0,
+     "Compare with these (the champion, else player a of the first experiment)", 1},
+    {"tables", KEY_TABLES, "FILE", 0, "Endgame tables to hold the moves against (`kroo-engine tables build`)", 1},
+    {"all", KEY_ALL, NULL, 0,
+     "Judge by all pairs, those that weights were fitted to included (the ones set aside)", 1},
+    {"validation-share", KEY_VALIDATION, "X", 0, "Share of pairs set aside (0.1)", 1},
+    {"sample", KEY_SAMPLE, "X", 0, "Read only this share of the pairs, drawn by --seed (1)", 1},
+    {"seed", KEY_SEED, "S", 0, "Seed of --sample (1)", 1},
+    {"quiet-only", KEY_QUIET_ONLY, NULL, 0, "Leave out positions where the mover can capture", 1},
+    {"with-opening", KEY_OPENING, NULL, 0, "Keep the random plies of the opening", 1},
+    {"with-decided", KEY_DECIDED, NULL, 0, "Keep positions whose search proved the outcome", 1},
+    {"lambda", KEY_LAMBDA, "X", 0, "Share of the result in the target (0.4)", 1},
+    {"memory-mib", KEY_MEMORY, "N", 0, "Memory for positions, 16 bytes each (1024)", 1},
+    {"scratch", KEY_SCRATCH, "FOLDER", 0, "Keep the positions in a file there", 1},
+    {"calibration", KEY_CALIBRATION, NULL, 0, "Show the calibration in 20 bins by phase", 2},
+    {"report", KEY_REPORT, "FOLDER", 0, "Write report.md, report.json and plots (SVG) there", 2},
+    {"json", KEY_JSON, NULL, 0, "Report as one JSON object", 2},
+    {"quiet", 'q', NULL, 0, "No progress", 2},
+    {"database", KEY_DATABASE, "CONNINFO", 0, "Database, as libpq takes it", 3},
+    {"config", KEY_CONFIG, "FILE", 0, "Settings file (KROO_CONFIG, else var/kroo.conf)", 3},
+    {0},
+};
+
+static const char eval_documentation[] =
+    "Judges weights of any kind by stored games: loss against other weights, calibration, agreement with "
+    "endgame tables. WEIGHTS is a number, hash, name, `champion`, `starting`, or a path with a slash in it.\v"
+    "Examples:\n"
+    "  kroo-train eval champion --games 3\n"
+    "  kroo-train eval ./gen2.bin --games 3 --against starting --calibration\n"
+    "  kroo-train eval 5 --games 3 --tables var/site-12.tables --report report\n"
+    "\n"
+    "Exit status: 0 done, 1 refused, 2 wrong usage, 3 no connection.\n";
+
+static error_t take_eval_option(int key, char *text, struct argp_state *state)
+{
+    struct fit_request *request = state->input;
+    switch (key) {
+    case KEY_AGAINST:
+        request->parent = text;
+        return 0;
+    case KEY_TABLES:
+        request->tables = text;
+        return 0;
+    case KEY_ALL:
+        request->filters.validation_ppm = READER_UNIT;
+        return 0;
+    case ARGP_KEY_ARG:
+        if (request->weights)
+            argp_error(state, "one WEIGHTS at a time; `--against` takes the other ones");
+        request->weights = text;
+        return 0;
+    case ARGP_KEY_END:
+        if (!request->weights)
+            argp_error(state, "which weights? `kroo weights` lists them");
+        return take_option(key, text, state);
+    default:
+        return take_option(key, text, state);
+    }
+}
+
 static unsigned processors(void)
 {
     long count = sysconf(_SC_NPROCESSORS_ONLN);
     return count < 1 ? 1 : count > SHARDS_THREADS_MAX ? SHARDS_THREADS_MAX : (unsigned)count;
 }
 
-void fit_request_parse(int argc, char **argv, struct fit_request *out)
+static void set_defaults(struct fit_request *out)
 {
-    static const struct argp argp = {options, take_option, "[RANGES...]", documentation, NULL, NULL, NULL};
     *out = (struct fit_request){
         .options = {.kind = WEIGHTS_TABLE,
                     .epochs = NET_EPOCHS,
@@ -439,6 +505,23 @@ void fit_request_parse(int argc, char **argv, struct fit_request *out)
         .memory_mib = MEMORY_DEFAULT_MIB,
         .name = "",
     };
+}
+
+void fit_request_parse(int argc, char **argv, struct fit_request *out)
+{
+    static const struct argp argp = {options, take_option, "[RANGES...]", documentation, NULL, NULL, NULL};
+    set_defaults(out);
+    argp_err_exit_status = 2;
+    argp_parse(&argp, argc, argv, 0, NULL, out);
+}
+
+void fit_request_parse_eval(int argc, char **argv, struct fit_request *out)
+{
+    static const struct argp argp = {eval_options,       take_eval_option, "WEIGHTS",
+                                     eval_documentation, NULL,             NULL,
+                                     NULL};
+    set_defaults(out);
+    out->captures = FIT_CAPTURES_WITH;
     argp_err_exit_status = 2;
     argp_parse(&argp, argc, argv, 0, NULL, out);
 }

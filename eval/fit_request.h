@@ -24,6 +24,7 @@ struct fit_request {
     struct reader_filters filters;
     enum fit_captures captures;
     unsigned memory_mib;
+    const char *weights, *tables; /* of kroo-train eval: what is judged, endgame tables or NULL */
     const char *scratch; /* folder for the positions; NULL = memory */
     const char *report;  /* folder for report.md, report.json and plots; NULL = none */
     bool json, quiet, calibration;
@@ -33,6 +34,9 @@ struct fit_request {
 
 /* Reads options with argp; --help and wrong usage end the process (status 0 and 2). */
 void fit_request_parse(int argc, char **argv, struct fit_request *out);
+
+/* The same for `kroo-train eval WEIGHTS --games RANGES`. */
+void fit_request_parse_eval(int argc, char **argv, struct fit_request *out);
 
 /* Adds the comma separated ranges of `text`. 0, or -1 with a reason. Ranges of one experiment must not
  * overlap. */

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "eval/features.h"
 #include "eval/provenance.h"
 #include "eval/scale.h"
 #include "eval/train_fit.h"
@@ -107,10 +108,9 @@ static void digest_data(struct train *train)
     rows_sort_by_game(validation);
 }
 
-/* K from training rows whose score is an estimate; proven outcomes say nothing about the scale. */
-static enum train_status fit_score_scale(struct train *train)
+/* K from rows whose score is an estimate; proven outcomes say nothing about the scale. */
+static enum train_status fit_score_scale(struct train *train, const struct rows *rows)
 {
-    const struct rows *rows = &train->reader.training;
     struct scale *scale = scale_create();
     uint64_t scored = 0;
     if (!scale)
@@ -179,25 +179,33 @@ static enum train_status fit_parent_scale(struct train *train)
     return TRAIN_DONE;
 }
 
+static void judge_validation(struct train *train)
+{
+    struct judged before = {train->parent.weights, train->parent_k};
+    struct judged after = {train->weights, train->own_k};
+    struct row_targets targets = {train->lambda, train->k};
+    struct position start = position_start();
+    judge_run(&train->reader.validation, targets, before, after, &train->judge);
+    train->judged = train->judge.positions > 0;
+    train->start_score = weights_evaluate(train->weights, &start);
+    if (train->judge.games < FEW_VALIDATION_GAMES)
+        train_warn(train, "only %" PRIu64 " validation games: the losses say little", train->judge.games);
+}
+
 static void judge_weights(struct train *train)
 {
     struct judged before = {train->parent.weights, train->parent_k};
     struct judged after = {train->weights, train->weights->per_logit};
-    struct row_targets targets = {train->lambda, train->k};
-    struct position start = position_start();
+    train->own_k = after.k;
     train->train_before = judge_merged(train->merged, train->merged_count, before);
     train->train_after = judge_merged(train->merged, train->merged_count, after);
-    judge_run(&train->reader.validation, targets, before, after, &train->judge);
-    train->judged = train->judge.positions > 0;
+    judge_validation(train);
     train->quantisation_error = train_rounding(train);
-    train->start_score = weights_evaluate(train->weights, &start);
     double p = 1.0 / (1.0 + exp(-train->start_score / train->weights->per_logit));
     if (fabs(p - 0.5) > 0.1)
         train_warn(train,
              "the new weights call the start position %.0f %% for the side to move; is the data one-sided?",
              100.0 * p);
-    if (train->judge.games < FEW_VALIDATION_GAMES)
-        train_warn(train, "only %" PRIu64 " validation games: the losses say little", train->judge.games);
     if (train->judged && 2 * train->shared > train->validation_positions)
         train_warn(train, "%.0f %% of the validation positions occur in training too: play more varied games",
              100.0 * (double)train->shared / (double)train->validation_positions);
@@ -244,7 +252,7 @@ enum train_status train_look(struct train *train)
     if (status != TRAIN_DONE)
         return status;
     digest_data(train);
-    status = fit_score_scale(train);
+    status = fit_score_scale(train, &train->reader.training);
     if (status == TRAIN_DONE)
         merge_data(train);
     return status;
@@ -264,6 +272,66 @@ enum train_status train_run(struct train *train)
     judge_weights(train);
     status = check_gain(train);
     return status == TRAIN_DONE ? write_file(train) : status;
+}
+
+/* --- comparing weights that are there --- */
+
+/* The scale of some weights' scores that suits the rows best. */
+static double best_scale(struct train *train, const struct rows *rows, const struct weights *weights,
+                         const char *whose)
+{
+    double k = SCALE_K_MAX;
+    struct scale *scale = scale_create();
+    if (!scale)
+        return k;
+    for (size_t i = 0; i < rows->count; i++)
+        scale_add(scale, features_score(rows->items[i].key, weights),
+                  row_target(&rows->items[i], train->lambda, train->k), 1.0);
+    if (scale_fit(scale, &k) != SCALE_OK) {
+        k = SCALE_K_MAX;
+        train_warn(train, "the scores of %s say nothing about these games", whose);
+    }
+    free(scale);
+    return k;
+}
+
+static enum train_status check_comparison(const struct train *train, const struct weights *weights, char *why,
+                                          size_t size)
+{
+    const struct weights *both[] = {weights, train->parent.weights};
+    for (int i = 0; i < 2; i++) {
+        struct rules rules;
+        if (rules_parse(both[i]->rules, &rules, why, size) != 0 || !rules_equal(&rules, &train->reader.rules)) {
+            snprintf(why, size, "weights made for the rules `%.80s`, games played by `%.80s`", both[i]->rules,
+                     train->reader.rules.name);
+            return TRAIN_REFUSED;
+        }
+    }
+    return TRAIN_DONE;
+}
+
+enum train_status train_compare(struct train *train, struct weights *weights)
+{
+    char why[256];
+    struct rows *validation = &train->reader.validation, *training = &train->reader.training;
+    weights_destroy(train->weights);
+    train->weights = weights;
+    train->positions = training->count;
+    train->validation_positions = validation->count;
+    if (validation->count == 0)
+        return train_end(train, TRAIN_REFUSED,
+                         "no positions to judge by; use more games, a larger --validation-share, or --all");
+    if (check_comparison(train, weights, why, sizeof why) != TRAIN_DONE)
+        return train_end(train, TRAIN_REFUSED, "%s", why);
+    const struct rows *scaling = training->count > 0 ? training : validation;
+    enum train_status status = fit_score_scale(train, scaling);
+    if (status != TRAIN_DONE)
+        return status;
+    train->parent_k = best_scale(train, scaling, train->parent.weights, "the other weights");
+    train->own_k = best_scale(train, scaling, weights, "the weights");
+    rows_sort_by_game(validation);
+    judge_validation(train);
+    return TRAIN_DONE;
 }
 
 void train_done(struct train *train)

@@ -55,7 +55,7 @@ struct train {
 
     double lambda; /* as used: 1 where no position has a score */
     double k;      /* scale of the scores; 0 = not fitted */
-    double parent_k;
+    double parent_k, own_k; /* scales of the parent's and of the new weights' scores */
     uint8_t data_sha256[STORE_HASH];
     bool has_data_sha256;
     uint64_t positions; /* training positions before merging */
@@ -85,6 +85,9 @@ struct train {
 enum train_status train_run(struct train *train);
 /* The part before any fitting: checks, digest, scale, merging. For who wants to know what data there is. */
 enum train_status train_look(struct train *train);
+/* Judges given weights against the parent instead of fitting any: `weights` is taken over, whatever the
+ * outcome. */
+enum train_status train_compare(struct train *train, struct weights *weights);
 /* Frees what the run owns, the reader and the parent's weights included. */
 void train_done(struct train *train);
 
