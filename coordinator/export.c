@@ -4,6 +4,8 @@
 #include <string.h>
 
 #include "engine/play.h"
+#include "proto/weights_json.h"
+#include "proto/weights_text.h"
 
 int export_format_parse(const char *text)
 {
@@ -14,52 +16,7 @@ int export_format_parse(const char *text)
     return -1;
 }
 
-/* --- weights as JSON --- */
-
-static json_t *integers(const int16_t *values, size_t count)
-{
-    json_t *array = json_array();
-    for (size_t i = 0; i < count; i++)
-        json_array_append_new(array, json_integer(values[i]));
-    return array;
-}
-
-static json_t *phase_json(const struct weights_phase *phase)
-{
-    json_t *houses = json_array();
-    for (int house = 0; house < WEIGHTS_HOUSES; house++)
-        json_array_append_new(houses, integers(phase->house[house], WEIGHTS_COUNTS));
-    return json_pack("{s:i, s:i, s:o}", "bias", phase->bias, "store", phase->store, "houses", houses);
-}
-
-static json_t *phases_json(const struct weights *weights)
-{
-    json_t *array = json_array();
-    for (int phase = 0; phase < WEIGHTS_PHASES; phase++)
-        json_array_append_new(array, phase_json(&weights->phases[phase]));
-    return array;
-}
-
-static json_t *vectors_json(const struct weights *weights)
-{
-    struct weights_vector vectors[WEIGHTS_VECTORS];
-    char text[POSITION_TEXT_MAX];
-    if (weights_vectors(weights, vectors) != WEIGHTS_OK)
-        return NULL;
-    json_t *array = json_array();
-    for (int i = 0; i < WEIGHTS_VECTORS; i++) {
-        position_format(&vectors[i].position, text);
-        json_array_append_new(array,
-                              json_pack("{s:s, s:i}", "position", text, "score", (int)vectors[i].score));
-    }
-    return array;
-}
-
-static json_t *provenance_json(const struct weights *weights)
-{
-    json_t *value = json_loads(weights->provenance, JSON_DECODE_ANY, NULL);
-    return value ? value : json_string(weights->provenance);
-}
+/* --- weights --- */
 
 static json_t *shared(const json_t *value)
 {
@@ -68,16 +25,17 @@ static json_t *shared(const json_t *value)
 
 json_t *export_weights_json(const struct export_weights *what)
 {
-    const struct weights *weights = what->weights;
-    return json_pack(
-        "{s:s, s:i, s:s, s:I, s:s, s:I, s:s, s:s, s:i, s:i, s:s, s:[i,i,i,i], s:o, s:o, s:o, s:o, s:o, s:o}",
-        "format", "kroo-weights", "version", WEIGHTS_VERSION, "sha256", what->sha256, "number",
-        (json_int_t)what->number, "name", what->name, "size", (json_int_t)what->size, "kind",
-        weights_kind_name(weights->kind), "rules", weights->rules, "shift", weights->shift, "per_logit",
-        (int)weights->per_logit, "unit", "hundredths of a seed, the mover's view", "phase_seeds_min", 36, 24,
-        12, 0, "phases", phases_json(weights), "vectors", vectors_json(weights), "provenance",
-        provenance_json(weights), "lineage", shared(what->lineage), "training", shared(what->training),
-        "proof", shared(what->proof));
+    json_t *object = weights_json(what->weights);
+    json_t *more =
+        json_pack("{s:s, s:I, s:s, s:I, s:o, s:o, s:o}", "sha256", what->sha256, "number",
+                  (json_int_t)what->number, "name", what->name, "size", (json_int_t)what->size, "lineage",
+                  shared(what->lineage), "training", shared(what->training), "proof", shared(what->proof));
+    if (!object || !more || json_object_update(object, more) != 0) {
+        json_decref(object);
+        object = NULL;
+    }
+    json_decref(more);
+    return object;
 }
 
 static int write_json(const struct export_weights *what, FILE *out)
@@ -86,99 +44,6 @@ static int write_json(const struct export_weights *what, FILE *out)
     int failed = !object || json_dumpf(object, out, JSON_INDENT(1) | JSON_REAL_PRECISION(12)) != 0;
     json_decref(object);
     return failed || fputc('\n', out) == EOF ? -1 : 0;
-}
-
-/* --- weights as a C header --- */
-
-static const char c_head[] =
-    "/* %s: weights of an oware evaluation, exported by Kroo.\n"
-    " *   sha256 of the file  %s\n"
-    " *   rules               %s\n"
-    " *   parent              %s\n"
-    " * Compile with -DKROO_WEIGHTS_MAIN for a program that checks the %d test positions:\n"
-    " *   cc -x c -DKROO_WEIGHTS_MAIN weights.h -o check && ./check\n"
-    " */\n"
-    "#ifndef KROO_WEIGHTS_H\n"
-    "#define KROO_WEIGHTS_H\n"
-    "#include <stdint.h>\n\n"
-    "#define KROO_WEIGHTS_SHA256 \"%s\"\n"
-    "enum { KROO_WEIGHTS_SHIFT = %d, KROO_WEIGHTS_PER_LOGIT = %d };\n\n"
-    "/* By seeds on the board: 36 or more, 24-35, 12-23, below 12. Houses: the mover's A..F, then the\n"
-    " * opponent's, each from its owner's left; a count above 12 counts as 12. */\n"
-    "static const struct { int16_t bias, store, house[12][13]; } kroo_weights[4] = {\n";
-
-static const char c_evaluate[] =
-    "};\n\n"
-    "/* Hundredths of a seed, the mover's view: own and other hold six houses and the store. The shift is\n"
-    " * arithmetic: it rounds towards minus infinity. */\n"
-    "static int kroo_weights_evaluate(const int own[7], const int other[7])\n"
-    "{\n"
-    "    int board = 48 - own[6] - other[6], phase = 3 - (board >= 12) - (board >= 24) - (board >= 36);\n"
-    "    int32_t sum = kroo_weights[phase].bias + kroo_weights[phase].store * (own[6] - other[6]);\n"
-    "    for (int i = 0; i < 6; i++) {\n"
-    "        sum += kroo_weights[phase].house[i][own[i] > 12 ? 12 : own[i]];\n"
-    "        sum += kroo_weights[phase].house[6 + i][other[i] > 12 ? 12 : other[i]];\n"
-    "    }\n"
-    "    int32_t unit = INT32_C(1) << KROO_WEIGHTS_SHIFT;\n"
-    "    int32_t score = sum >= 0 ? sum / unit : -((-sum + unit - 1) / unit);\n"
-    "    return score > 32000 ? 32000 : score < -32000 ? -32000 : score;\n"
-    "}\n\n"
-    "/* Test positions: the mover's six houses and store, the opponent's, the expected evaluation. */\n"
-    "static const struct { int own[7], other[7], score; } kroo_weights_tests[] = {\n";
-
-static const char c_tail[] =
-    "};\n\n"
-    "#ifdef KROO_WEIGHTS_MAIN\n"
-    "#include <stdio.h>\n"
-    "int main(void)\n"
-    "{\n"
-    "    int count = (int)(sizeof kroo_weights_tests / sizeof *kroo_weights_tests), wrong = 0;\n"
-    "    for (int i = 0; i < count; i++)\n"
-    "        wrong += kroo_weights_evaluate(kroo_weights_tests[i].own, kroo_weights_tests[i].other) !=\n"
-    "                 kroo_weights_tests[i].score;\n"
-    "    printf(\"%d test positions, %d wrong\\n\", count, wrong);\n"
-    "    return wrong != 0;\n"
-    "}\n"
-    "#endif\n"
-    "#endif\n";
-
-static void write_c_phases(const struct weights *weights, FILE *out)
-{
-    for (int p = 0; p < WEIGHTS_PHASES; p++) {
-        const struct weights_phase *phase = &weights->phases[p];
-        fprintf(out, "    {%d, %d, {\n", phase->bias, phase->store);
-        for (int house = 0; house < WEIGHTS_HOUSES; house++) {
-            fputs("        {", out);
-            for (int count = 0; count < WEIGHTS_COUNTS; count++)
-                fprintf(out, "%s%d", count ? ", " : "", phase->house[house][count]);
-            fputs("},\n", out);
-        }
-        fputs("    }},\n", out);
-    }
-}
-
-static void write_c_side(const struct position *position, int side, FILE *out)
-{
-    fputs("{", out);
-    for (int i = 0; i < 6; i++)
-        fprintf(out, "%d, ", position->houses[6 * side + i]);
-    fprintf(out, "%d}", position->stores[side]);
-}
-
-static int write_c_vectors(const struct weights *weights, FILE *out)
-{
-    struct weights_vector vectors[WEIGHTS_VECTORS];
-    if (weights_vectors(weights, vectors) != WEIGHTS_OK)
-        return -1;
-    for (int i = 0; i < WEIGHTS_VECTORS; i++) {
-        int side = vectors[i].position.side;
-        fputs("    {", out);
-        write_c_side(&vectors[i].position, side, out);
-        fputs(", ", out);
-        write_c_side(&vectors[i].position, 1 - side, out);
-        fprintf(out, ", %d},\n", (int)vectors[i].score);
-    }
-    return 0;
 }
 
 /* The parent's hash out of the lineage, `none` for a first ancestor. */
@@ -191,23 +56,9 @@ static const char *parent_of(const struct export_weights *what)
 
 static int write_c(const struct export_weights *what, FILE *out)
 {
-    /* A name from outside must not end the comment. */
-    char title[STORE_NAME];
-    snprintf(title, sizeof title, "%s", *what->name ? what->name : "unnamed");
-    for (char *c = title; *c; c++)
-        if (*c == '*' || *c == '/' || (unsigned char)*c < ' ')
-            *c = '_';
-    fprintf(out, c_head, title, what->sha256, what->weights->rules, parent_of(what), WEIGHTS_VECTORS,
-            what->sha256, what->weights->shift, (int)what->weights->per_logit);
-    write_c_phases(what->weights, out);
-    fputs(c_evaluate, out);
-    if (write_c_vectors(what->weights, out) != 0)
-        return -1;
-    fputs(c_tail, out);
-    return ferror(out) ? -1 : 0;
+    const struct weights_text text = {what->weights, what->name, what->sha256, parent_of(what)};
+    return weights_text_c(&text, out);
 }
-
-/* --- weights as a page --- */
 
 static void write_md_cell(const json_t *value, FILE *out)
 {
@@ -243,33 +94,17 @@ static void write_md_table(const char *title, const json_t *array, FILE *out)
     }
 }
 
-static int write_md_vectors(const struct weights *weights, FILE *out)
-{
-    struct weights_vector vectors[WEIGHTS_VECTORS];
-    char text[POSITION_TEXT_MAX];
-    if (weights_vectors(weights, vectors) != WEIGHTS_OK)
-        return -1;
-    fprintf(
-        out,
-        "\n## Test positions\n\n`kroo-engine eval --weights FILE` must answer each position with the score "
-        "beside it\n(hundredths of a seed, the mover's view).\n\n| position | score |\n|---|---|\n");
-    for (int i = 0; i < WEIGHTS_VECTORS; i++) {
-        position_format(&vectors[i].position, text);
-        fprintf(out, "| `%s` | %d |\n", text, (int)vectors[i].score);
-    }
-    return 0;
-}
-
 static int write_md(const struct export_weights *what, FILE *out)
 {
     const struct weights *weights = what->weights;
     fprintf(
         out,
-        "# Weights %llu%s%s\n\n| | |\n|---|---|\n| sha256 | `%s` |\n| size | %zu bytes |\n| kind | table |\n"
+        "# Weights %llu%s%s\n\n| | |\n|---|---|\n| sha256 | `%s` |\n| size | %zu bytes |\n| kind | %s |\n"
         "| rules | %s |\n| shift | %d |\n| hundredths of a seed a unit of log odds | %d |\n| parent | `%s` "
         "|\n",
         (unsigned long long)what->number, *what->name ? ": " : "", what->name, what->sha256, what->size,
-        weights->rules, weights->shift, (int)weights->per_logit, parent_of(what));
+        weights_kind_name(weights->kind), weights->rules, weights->shift, (int)weights->per_logit,
+        parent_of(what));
     write_md_table("Lineage", what->lineage, out);
     if (json_is_object(what->training)) {
         json_t *array = json_array();
@@ -279,7 +114,7 @@ static int write_md(const struct export_weights *what, FILE *out)
     }
     write_md_table("Promotions and their verdicts", what->proof, out);
     fprintf(out, "\n## Provenance in the file\n\n```json\n%s\n```\n", weights->provenance);
-    return write_md_vectors(weights, out) != 0 || ferror(out) ? -1 : 0;
+    return weights_text_md(weights, out);
 }
 
 int export_weights(const struct export_weights *what, enum export_format format, FILE *out)

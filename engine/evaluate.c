@@ -28,10 +28,27 @@ INLINE const int16_t *store_row(const struct weights_net *net, struct board boar
     return net->input[WEIGHTS_NET_INPUTS - WEIGHTS_NET_STORES + WEIGHTS_NET_DIFFERENCE + difference];
 }
 
-/* The row of house `house` (0..11) out of its side's clamped counts. */
-INLINE const int16_t *house_row(const struct weights_net *net, uint64_t clamped, int house)
+/* The counts of both rows, more than 15 as 15, times eight: an index into bytes is then one scaled address.
+ */
+INLINE struct board net_counts(struct board board)
 {
-    return net->input[house * WEIGHTS_NET_COUNTS + (int)board_house(clamped, house % BOARD_HOUSES)];
+    const uint64_t above = (BOARD_ONES & BOARD_ROW) * (0xff & ~(WEIGHTS_NET_COUNTS - 1));
+    struct board counts = {board.own & BOARD_ROW, board.other & BOARD_ROW};
+    /* rare, so a branch is cheaper than always clamping */
+    if (__builtin_expect(((board.own | board.other) & above) != 0, 0)) {
+        counts.own = evaluate_clamped(board.own, WEIGHTS_NET_COUNTS - 1);
+        counts.other = evaluate_clamped(board.other, WEIGHTS_NET_COUNTS - 1);
+    }
+    return (struct board){counts.own << 3, counts.other << 3};
+}
+
+/* The row of house `house` (0..11). */
+INLINE const void *house_row(const struct weights_net *net, struct board counts, int house)
+{
+    uint64_t row = house < BOARD_HOUSES ? counts.own : counts.other;
+    uint64_t eighth = sizeof net->input[0] / 8;
+    return (const char *)net->input[house * WEIGHTS_NET_COUNTS] +
+           eighth * board_house(row, house % BOARD_HOUSES);
 }
 
 /* --- kernels --- */
@@ -41,10 +58,9 @@ static int32_t evaluate_net_plain(const struct weights *weights, struct board bo
 {
     const struct weights_net *net = &weights->net;
     const int16_t *rows[ROWS];
-    uint64_t own = evaluate_clamped(board.own, WEIGHTS_NET_COUNTS - 1);
-    uint64_t other = evaluate_clamped(board.other, WEIGHTS_NET_COUNTS - 1);
+    struct board counts = net_counts(board);
     for (int house = 0; house < WEIGHTS_HOUSES; house++)
-        rows[house] = house_row(net, house < BOARD_HOUSES ? own : other, house);
+        rows[house] = house_row(net, counts, house);
     rows[WEIGHTS_HOUSES] = store_row(net, board);
     int32_t sum = net->output_bias;
     for (int unit = 0; unit < HIDDEN; unit++) {
@@ -58,8 +74,8 @@ static int32_t evaluate_net_plain(const struct weights *weights, struct board bo
     return evaluate_score(weights, sum);
 }
 
-/* Sums of the products of neighbours: NAME_pairs(a, b)[i] = a[2i] * b[2i] + a[2i + 1] * b[2i + 1]. A product
- * fits into int32, being at most 127 * 32768. */
+/* For each width of vectors: NAME_cut(v) cuts lanes to 0..WEIGHTS_NET_ACTIVE; NAME_pairs(a, b)[i] is
+ * a[2i] * b[2i] + a[2i + 1] * b[2i + 1], which fits into int32, a product being at most 127 * 32768. */
 #define LANES(NAME, BYTES)                                                                                   \
     typedef int16_t NAME##_lanes __attribute__((vector_size(BYTES), may_alias));                             \
     typedef int32_t NAME##_wide __attribute__((vector_size(BYTES), may_alias));
@@ -69,28 +85,21 @@ static int32_t evaluate_net_plain(const struct weights *weights, struct board bo
     {                                                                                                        \
         enum { VECTORS = 2 * HIDDEN / BYTES };                                                               \
         const struct weights_net *net = &weights->net;                                                       \
-        uint64_t own = evaluate_clamped(board.own, WEIGHTS_NET_COUNTS - 1);                                  \
-        uint64_t other = evaluate_clamped(board.other, WEIGHTS_NET_COUNTS - 1);                              \
         const NAME##_lanes *bias = (const void *)net->bias, *output = (const void *)net->output;             \
         const NAME##_lanes *store = (const void *)store_row(net, board);                                     \
-        const NAME##_lanes zero = {0}, most = zero + WEIGHTS_NET_ACTIVE;                                     \
+        struct board counts = net_counts(board);                                                             \
         NAME##_lanes sums[VECTORS];                                                                          \
         NAME##_wide total = {0};                                                                             \
         for (int i = 0; i < VECTORS; i++)                                                                    \
             sums[i] = bias[i] + store[i];                                                                    \
         _Pragma("GCC unroll 12") for (int house = 0; house < WEIGHTS_HOUSES; house++)                        \
         {                                                                                                    \
-            const NAME##_lanes *row =                                                                        \
-                (const void *)house_row(net, house < BOARD_HOUSES ? own : other, house);                     \
+            const NAME##_lanes *row = house_row(net, counts, house);                                         \
             for (int i = 0; i < VECTORS; i++)                                                                \
                 sums[i] += row[i];                                                                           \
         }                                                                                                    \
-        for (int i = 0; i < VECTORS; i++) {                                                                  \
-            NAME##_lanes value = sums[i] >> (int16_t)net->hidden_shift;                                      \
-            NAME##_lanes above = value > most;                                                               \
-            value = ((value & ~above) | (most & above)) & (value > zero);                                    \
-            total += NAME##_pairs(value, output[i]);                                                         \
-        }                                                                                                    \
+        for (int i = 0; i < VECTORS; i++)                                                                    \
+            total += NAME##_pairs(NAME##_cut(sums[i] >> (int16_t)net->hidden_shift), output[i]);             \
         int32_t sum = net->output_bias;                                                                      \
         for (int i = 0; i < BYTES / 4; i++)                                                                  \
             sum += total[i];                                                                                 \
@@ -100,18 +109,30 @@ static int32_t evaluate_net_plain(const struct weights *weights, struct board bo
 LANES(evaluate_net_16, 16)
 
 #ifdef __x86_64__
+
 #include <immintrin.h>
 
 #define AVX2 __attribute__((target("avx2")))
+
+INLINE evaluate_net_16_lanes evaluate_net_16_cut(evaluate_net_16_lanes v)
+{
+    __m128i most = _mm_set1_epi16(WEIGHTS_NET_ACTIVE);
+    return (evaluate_net_16_lanes)_mm_max_epi16(_mm_min_epi16((__m128i)v, most), _mm_setzero_si128());
+}
 
 INLINE evaluate_net_16_wide evaluate_net_16_pairs(evaluate_net_16_lanes a, evaluate_net_16_lanes b)
 {
     return (evaluate_net_16_wide)_mm_madd_epi16((__m128i)a, (__m128i)b);
 }
 
-NET_KERNEL(evaluate_net_16, 16, )
-
 LANES(evaluate_net_avx2, 32)
+
+AVX2 INLINE evaluate_net_avx2_lanes evaluate_net_avx2_cut(evaluate_net_avx2_lanes v)
+{
+    __m256i most = _mm256_set1_epi16(WEIGHTS_NET_ACTIVE);
+    return (evaluate_net_avx2_lanes)_mm256_max_epi16(_mm256_min_epi16((__m256i)v, most),
+                                                     _mm256_setzero_si256());
+}
 
 AVX2 INLINE evaluate_net_avx2_wide evaluate_net_avx2_pairs(evaluate_net_avx2_lanes a,
                                                            evaluate_net_avx2_lanes b)
@@ -128,6 +149,13 @@ static size_t runnable(void)
 
 #else
 
+INLINE evaluate_net_16_lanes evaluate_net_16_cut(evaluate_net_16_lanes v)
+{
+    const evaluate_net_16_lanes zero = {0}, most = zero + WEIGHTS_NET_ACTIVE;
+    evaluate_net_16_lanes above = v > most;
+    return ((v & ~above) | (most & above)) & (v > zero);
+}
+
 /* Neighbours share a 32-bit lane, and which of them is the upper half is the same in both operands. */
 INLINE evaluate_net_16_wide evaluate_net_16_pairs(evaluate_net_16_lanes a, evaluate_net_16_lanes b)
 {
@@ -135,14 +163,14 @@ INLINE evaluate_net_16_wide evaluate_net_16_pairs(evaluate_net_16_lanes a, evalu
     return ((x << 16) >> 16) * ((y << 16) >> 16) + (x >> 16) * (y >> 16);
 }
 
-NET_KERNEL(evaluate_net_16, 16, )
-
 static size_t runnable(void)
 {
     return 2;
 }
 
 #endif
+
+NET_KERNEL(evaluate_net_16, 16, )
 
 static const struct evaluate_net nets[] = {
     {"plain", evaluate_net_plain},

@@ -21,9 +21,10 @@ struct evaluate_net {
 const struct evaluate_net *evaluate_nets(size_t *count);
 int32_t evaluate_features(const struct weights *weights, struct board board);
 
+/* 3 - (seeds >= 12) - (seeds >= 24) - (seeds >= 36), in one product: 1024 / 84 lies between 12 and 37 / 3. */
 static inline int evaluate_phase(int seeds_on_board)
 {
-    return 3 - (seeds_on_board >= 12) - (seeds_on_board >= 24) - (seeds_on_board >= 36);
+    return (POSITION_SEEDS - seeds_on_board) * 84 >> 10;
 }
 
 static inline int evaluate_board_phase(struct board board)
@@ -41,12 +42,11 @@ static inline uint64_t evaluate_clamped(uint64_t row, unsigned most)
     return (row & ~bytes) | (largest & bytes);
 }
 
-static inline int32_t evaluate_row(const int16_t (*table)[WEIGHTS_COUNTS], uint64_t row)
+static inline int32_t evaluate_row(const int16_t (*counts)[POSITION_SEEDS + 1], uint64_t row)
 {
     int32_t sum = 0;
-    row = evaluate_clamped(row, WEIGHTS_COUNTS - 1);
-    for (int house = 0; house < BOARD_HOUSES; house++, row >>= 8)
-        sum += table[house][row & 0xff];
+    for (int house = 0; house < BOARD_HOUSES; house++)
+        sum += counts[house][board_house(row, house)];
     return sum;
 }
 
@@ -62,10 +62,11 @@ static inline int32_t evaluate_score(const struct weights *weights, int32_t sum)
 static inline int32_t evaluate_table(const struct weights *weights, struct board board)
 {
     int own = (int)board_store(board.own), other = (int)board_store(board.other);
-    const struct weights_phase *phase = &weights->phases[evaluate_phase(POSITION_SEEDS - own - other)];
+    int number = evaluate_phase(POSITION_SEEDS - own - other);
+    const struct weights_phase *phase = &weights->phases[number];
     int32_t sum = phase->bias + phase->store * (own - other);
-    sum += evaluate_row(phase->house, board.own);
-    sum += evaluate_row(phase->house + BOARD_HOUSES, board.other);
+    sum += evaluate_row(weights->counts[number], board.own);
+    sum += evaluate_row(weights->counts[number] + BOARD_HOUSES, board.other);
     return evaluate_score(weights, sum);
 }
 

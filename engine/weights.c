@@ -143,9 +143,15 @@ enum weights_error weights_make_table(const struct weights_frame *frame,
     if (!table_fits(phases))
         return WEIGHTS_ERROR_RANGE;
     enum weights_error error = create(frame, WEIGHTS_TABLE, out);
-    if (error == WEIGHTS_OK)
-        memcpy((*out)->phases, phases, sizeof(*out)->phases);
-    return error;
+    if (error != WEIGHTS_OK)
+        return error;
+    memcpy((*out)->phases, phases, sizeof(*out)->phases);
+    for (int phase = 0; phase < WEIGHTS_PHASES; phase++)
+        for (int house = 0; house < WEIGHTS_HOUSES; house++)
+            for (int count = 0; count <= POSITION_SEEDS; count++)
+                (*out)->counts[phase][house][count] =
+                    phases[phase].house[house][count < WEIGHTS_COUNTS ? count : WEIGHTS_COUNTS - 1];
+    return WEIGHTS_OK;
 }
 
 enum weights_error weights_make_net(const struct weights_frame *frame, const struct weights_net *net,

@@ -87,9 +87,13 @@ typedef int32_t weights_kernel(const struct weights *weights, struct board board
 /* Made by the functions below only: the net begins a cache line. */
 struct weights {
     union {
-        _Alignas(64) struct weights_net net;         /* kind WEIGHTS_NET */
-        struct weights_phase phases[WEIGHTS_PHASES]; /* kind WEIGHTS_TABLE */
-        struct weights_features features;            /* kind WEIGHTS_FEATURES */
+        _Alignas(64) struct weights_net net; /* kind WEIGHTS_NET */
+        struct {                             /* kind WEIGHTS_TABLE */
+            struct weights_phase phases[WEIGHTS_PHASES];
+            /* The same houses with an entry for every count, so that looking one up clamps nothing. */
+            int16_t counts[WEIGHTS_PHASES][WEIGHTS_HOUSES][POSITION_SEEDS + 1];
+        };
+        struct weights_features features; /* kind WEIGHTS_FEATURES */
     };
     weights_kernel *kernel; /* net and features; NULL for a table, which evaluate.h does inline */
     enum weights_kind kind;

@@ -18,7 +18,7 @@ static const struct args_command commands[] = {
     {"show", show_command, "everything about one experiment: counts, Elo, LLR, verdict", true},
     {"watch", watch_command, "follow an experiment to its end", true},
     {"stop", stop_command, "stop an experiment", true},
-    {"weights", weights_command, "list, show, export and promote weights", true},
+    {"weights", weights_command, "list, show, export, import and promote weights", true},
     {"games", games_command, "export the games of an experiment", true},
     {"verify", verify_command, "recompute every counter and replay every stored game", true},
     {"replay", replay_command, "play a stored game again and compare", true},

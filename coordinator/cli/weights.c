@@ -1,4 +1,4 @@
-/* `kroo weights`: list, show, export with proof, promote. */
+/* `kroo weights`: list, show, export with proof, promote; import is weights_import.c. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -429,6 +429,7 @@ int weights_command(int argc, char **argv)
         {"ls", weights_ls, "list them", true},
         {"show", weights_show, "everything about one: lineage, fit, promotions", true},
         {"export", weights_export, "write one with its proof: bin, json, c, md", true},
+        {"import", weights_import_command, "bring in JSON or a file made elsewhere, checked", true},
         {"promote", weights_promote, "make one the champion of a line", true},
         {0},
     };

@@ -6,6 +6,7 @@
 
 #include "engine/cli/options.h"
 #include "engine/cli/tools.h"
+#include "engine/evaluate.h"
 #include "engine/mix.h"
 #include "engine/perft.h"
 #include "engine/play.h"
@@ -20,6 +21,7 @@ enum {
     MAKE_MOVES = 20000, /* those of every 201st ply of these games: more than a branch predictor learns */
     MAKE_STRIDE = 201,
     MAKE_PASSES = 400,
+    EVALUATE_PASSES = 400,
     PLAYED_PAIRS = 150,
     PLAYED_NODES = 50,
     PLAYED_OPENING = 8,
@@ -70,7 +72,8 @@ static const struct argp argp = {
     .doc =
         "Measures the rules on one core, in the processor time of the thread: perft (the last ply counted "
         "without being played), make (the legal moves of boards of random games, each made on a copy and the "
-        "board that results consumed), and the replay of random and of played games from their letters. The "
+        "board that results consumed), the evaluation of these boards by made-up weights of each kind, and "
+        "the replay of random and of played games from their letters. The "
         "checksum is mixed from all that was computed: builds that agree on the rules have the same.",
 };
 
@@ -93,6 +96,7 @@ struct subject {
     int depth;
     const struct move *moves;
     size_t move_count;
+    const struct weights *weights;
     struct replayer *replayer;
     const struct games *games;
 };
@@ -134,6 +138,19 @@ static struct tally measure_make(const struct subject *subject)
     for (int pass = 0; pass < MAKE_PASSES; pass++) {
         tally.count += subject->move_count;
         tally.checksum = mix(tally.checksum, make_moves(subject));
+    }
+    return tally;
+}
+
+static struct tally measure_evaluate(const struct subject *subject)
+{
+    struct tally tally = {0};
+    for (int pass = 0; pass < EVALUATE_PASSES; pass++) {
+        uint64_t sum = 0;
+        for (size_t i = 0; i < subject->move_count; i++)
+            sum = sum * 3 + (uint64_t)evaluate_board(subject->weights, subject->moves[i].board);
+        tally.count += subject->move_count;
+        tally.checksum = mix(tally.checksum, sum);
     }
     return tally;
 }
@@ -255,7 +272,7 @@ static void run(const struct request *request, const char *name, measure *measur
                "\",\"rounds\":%d,\"seconds\":%.6f,\"per_second\":%.0f,\"best_per_second\":%.0f}\n",
                name, subject->rules->name, tally.count, tally.checksum, request->rounds, median, rate, best);
     else
-        printf("%-14s %-24s %12" PRIu64 " %10.1f M/s  best %10.1f M/s  %016" PRIx64 "\n", name,
+        printf("%-17s %-24s %12" PRIu64 " %10.1f M/s  best %10.1f M/s  %016" PRIx64 "\n", name,
                subject->rules->name, tally.count, rate / 1e6, best / 1e6, tally.checksum);
     fflush(stdout);
 }
@@ -277,6 +294,70 @@ static size_t take_moves(const struct subject *subject, const struct games *game
     return count;
 }
 
+/* --- made-up weights: what they say does not matter, that every one is looked up does --- */
+
+static int16_t made_up(uint64_t *at, int bound)
+{
+    return (int16_t)((int)mix_below(mix(speed_seed, (*at)++), (uint32_t)(2 * bound + 1)) - bound);
+}
+
+static struct weights *make_up_table(const char *rules)
+{
+    static struct weights_phase phases[WEIGHTS_PHASES];
+    struct weights *weights = NULL;
+    uint64_t at = 0;
+    for (int phase = 0; phase < WEIGHTS_PHASES; phase++) {
+        phases[phase].store = 400;
+        for (int house = 0; house < WEIGHTS_HOUSES; house++)
+            for (int count = 0; count < WEIGHTS_COUNTS; count++)
+                phases[phase].house[house][count] = made_up(&at, 900);
+    }
+    weights_create_table(rules, 2, 0, phases, "{}", &weights);
+    return weights;
+}
+
+static struct weights *make_up_net(const char *rules)
+{
+    static struct weights_net net;
+    struct weights *weights = NULL;
+    uint64_t at = 0;
+    for (int unit = 0; unit < WEIGHTS_NET_HIDDEN; unit++) {
+        net.output[unit] = made_up(&at, 1000);
+        for (int input = 0; input < WEIGHTS_NET_INPUTS; input++)
+            net.input[input][unit] = made_up(&at, 2000);
+    }
+    net.hidden_shift = 6;
+    weights_create_net(rules, 6, 0, &net, "{}", &weights);
+    return weights;
+}
+
+static struct weights *make_up_features(const char *rules)
+{
+    static struct weights_features features;
+    struct weights *weights = NULL;
+    uint64_t at = 0;
+    for (int phase = 0; phase < WEIGHTS_PHASES; phase++)
+        for (int trait = 0; trait < TRAITS; trait++)
+            features.phases[phase][trait] = made_up(&at, 400);
+    weights_create_features(rules, 2, 0, &features, "{}", &weights);
+    return weights;
+}
+
+static int run_evaluations(const struct request *request, struct subject *subject)
+{
+    struct weights *(*const make_up[])(const char *rules) = {make_up_table, make_up_net, make_up_features};
+    const char *const names[] = {"evaluate-table", "evaluate-net", "evaluate-features"};
+    for (int kind = 0; kind < 3; kind++) {
+        struct weights *weights = make_up[kind](subject->rules->name);
+        if (!weights)
+            return -1;
+        subject->weights = weights;
+        run(request, names[kind], measure_evaluate, subject);
+        weights_destroy(weights);
+    }
+    return 0;
+}
+
 static int run_random(const struct request *request, struct subject *subject, struct games *games)
 {
     struct move *moves = calloc(MAKE_MOVES, sizeof *moves);
@@ -285,6 +366,8 @@ static int run_random(const struct request *request, struct subject *subject, st
         subject->moves = moves;
         subject->move_count = take_moves(subject, games, moves);
         run(request, "make", measure_make, subject);
+        if (request->one || rules_equal(subject->rules, rules_preset(0)))
+            status = run_evaluations(request, subject);
         run(request, "replay-random", measure_replay, subject);
     }
     free(moves);

@@ -57,6 +57,7 @@ rules_figures() {
         measure=$(jq -r .measure <<<"$said")
         case $measure in
         perft) unit="nodes/s, one core" name="perft 10" ;;
+        evaluate-*) unit="positions/s, one core" name="evaluation, ${measure#evaluate-}" ;;
         make) unit="moves/s, one core" name="moves made" ;;
         *) unit="plies/s, one core" name="replay, ${measure#replay-} games" ;;
         esac
