@@ -84,10 +84,8 @@ static void add_sparse(struct fit_sums *sums, uint64_t key, double curvature)
     row[0] += curvature;
     row[1] += difference;
     row[N + 1] += difference * features_difference(key);
-    for (int i = 2; i < ACTIVE; i++) {
-        row[columns[i]] += curvature;
+    for (int i = 2; i < ACTIVE; i++)
         row[N + columns[i]] += difference;
-    }
     for (int i = 2; i < ACTIVE; i++) {
         row = sums->hessian + columns[i] * N;
         for (int j = i; j < ACTIVE; j++)
@@ -142,6 +140,9 @@ static void pass_shard(void *context, unsigned shard)
     if (!pass_is_dense(pass->options)) {
         for (size_t i = first; i < end; i++)
             add_sparse(sums, pass->rows[i].key, add_gradient(sums, &pass->rows[i], pass->weights));
+        /* The bias is one wherever a column of a house is, so its products are their diagonal. */
+        for (size_t i = FEATURES_HOUSE; i < N; i++)
+            sums->hessian[i] = sums->hessian[i * N + i];
         return;
     }
     int n = pass->columns;

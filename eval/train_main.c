@@ -41,6 +41,7 @@ static const struct {
 
 int main(int argc, char **argv)
 {
+    blas_choose_core(argv);
     for (size_t i = 0; i < sizeof commands / sizeof *commands && argc >= 2; i++)
         if (strcmp(argv[1], commands[i].word) == 0) {
             argv[1] = commands[i].name;

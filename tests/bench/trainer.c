@@ -9,6 +9,7 @@
 
 #include "engine/bytes.h"
 #include "engine/game.h"
+#include "eval/blas.h"
 #include "eval/fit.h"
 #include "eval/net.h"
 #include "eval/reader.h"
@@ -213,10 +214,22 @@ static int bench_newton(size_t wanted, unsigned threads, enum fit_kernel kernel)
     return 0;
 }
 
+static int bench_blas(void)
+{
+    printf("trainer.core %s\n", blas_core());
+    tell("trainer.dgemm", blas_speed(BLAS_DGEMM) * 1e-9, "GFLOP/s");
+    tell("trainer.dsyrk", blas_speed(BLAS_DSYRK) * 1e-9, "GFLOP/s");
+    tell("trainer.sgemm", blas_speed(BLAS_SGEMM) * 1e-9, "GFLOP/s");
+    return 0;
+}
+
 int main(int argc, char **argv)
 {
+    blas_choose_core(argv);
     size_t wanted = argc > 2 ? strtoull(argv[2], NULL, 10) : 2000000;
     unsigned threads = argc > 3 ? (unsigned)strtoul(argv[3], NULL, 10) : 1;
+    if (argc >= 2 && strcmp(argv[1], "blas") == 0)
+        return bench_blas();
     if (argc >= 2 && strcmp(argv[1], "net") == 0)
         return bench_net(wanted, threads);
     if (argc >= 2 && strcmp(argv[1], "newton") == 0)
@@ -225,6 +238,6 @@ int main(int argc, char **argv)
         return bench_newton(wanted, threads, FIT_DENSE);
     if (argc >= 2 && strcmp(argv[1], "data") == 0)
         return bench_data(argc > 2 ? strtoull(argv[2], NULL, 10) : 100000);
-    fprintf(stderr, "Usage: trainer data [GAMES] | net|newton|dense [POSITIONS [THREADS]]\n");
+    fprintf(stderr, "Usage: trainer data [GAMES] | net|newton|dense [POSITIONS [THREADS]] | blas\n");
     return 2;
 }
