@@ -190,7 +190,7 @@ run-tests: $(EXECUTABLES) $(UNIT) $(TEST_PROGRAMS) fuzz-replay-programs
 .PHONY: run-tests
 
 bench: setup
-	@$(MAKE) --no-print-directory -j$$(nproc) all $(BUILD)/bench/load
+	@$(MAKE) --no-print-directory -j$$(nproc) all $(BUILD)/bench/load $(BUILD)/bench/trainer
 	@KROO_BUILD=$(abspath $(BUILD)) tests/bench/bench.sh
 
 # --- fuzzing: tests/fuzz/<room>/fuzz_<name>.c over tests/fuzz/<room>/corpus/<name>/ ---------------------------

@@ -116,8 +116,8 @@ static double compute(enum blas_measure measure, double *a, double *b, double *c
     case BLAS_DGEMM:
         break;
     }
-    cblas_dgemm(CblasRowMajor, CblasNoTrans, CblasNoTrans, SQUARE, SQUARE, SQUARE, 1.0, a, SQUARE, b, SQUARE, 0.0,
-                c, SQUARE);
+    cblas_dgemm(CblasRowMajor, CblasNoTrans, CblasNoTrans, SQUARE, SQUARE, SQUARE, 1.0, a, SQUARE, b, SQUARE,
+                0.0, c, SQUARE);
     return 2.0 * SQUARE * SQUARE * SQUARE;
 }
 

@@ -15,9 +15,9 @@ const char *blas_pinned(void);
 /* True when the kernels chosen leave vector instructions of this processor unused: BLAS at half speed or
  * less. The environment pinned an older core, or this OpenBLAS is older than the processor. */
 bool blas_core_is_older(void);
-/* Where OpenBLAS does not know this processor and nothing pins a core type: starts the program `argv` again with
- * the core type that fits, which only the environment can choose. Returns where there is nothing to gain, or the
- * start fails. Before any thread. */
+/* Where OpenBLAS does not know this processor and nothing pins a core type: starts the program `argv` again
+ * with the core type that fits, which only the environment can choose. Returns where there is nothing to
+ * gain, or the start fails. Before any thread. */
 void blas_choose_core(char **argv);
 /* A sentence about that for people; writes "" when there is nothing to say. */
 void blas_remark(char *text, size_t size);

@@ -231,7 +231,8 @@ static enum reader_error take_positions(const struct reading *reading)
                           "--scratch folder, "
                           "a --sample of the pairs, or fewer games");
         if (error != READER_OK)
-            return refuse(reading->reader, game, error, "memory is short; train on fewer games");
+            return refuse(reading->reader, game, error,
+                          "memory or the --scratch folder is full; train on fewer games");
     }
     return READER_OK;
 }

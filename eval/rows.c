@@ -15,7 +15,7 @@
 #include "eval/features.h"
 #include "eval/radix.h"
 
-enum { ROWS_FIRST_CAPACITY = 1 << 16, DIGEST_BYTES = 11 };
+enum { ROWS_FIRST_CAPACITY = 1 << 16, ROWS_STEP_MAX = 1 << 26, DIGEST_BYTES = 11 };
 
 /* --- the mapping --- */
 
@@ -42,11 +42,12 @@ void rows_done(struct rows *rows)
     *rows = (struct rows){0};
 }
 
-/* Pages that were not written to take no memory, so doubling costs none. Blocks of a file are taken at once:
- * a full disk must be an error here, not a signal later. */
+/* Pages that were not written to take no memory, so growing ahead costs none. Blocks of a file are taken at
+ * once: a full disk must be an error here, not a signal later. */
 static bool grow(struct rows *rows)
 {
-    size_t capacity = rows->capacity ? 2 * rows->capacity : ROWS_FIRST_CAPACITY;
+    size_t more = rows->capacity < ROWS_STEP_MAX ? rows->capacity : ROWS_STEP_MAX;
+    size_t capacity = rows->capacity ? rows->capacity + more : ROWS_FIRST_CAPACITY;
     size_t old = rows->capacity * sizeof *rows->items, size = capacity * sizeof *rows->items;
     if (rows->file && posix_fallocate(rows->file - 1, (off_t)old, (off_t)(size - old)) != 0)
         return false;

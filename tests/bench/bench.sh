@@ -126,6 +126,26 @@ trainer_figures() {
         "positions/s" "$said"
 }
 
+# Lines `name value unit` of build/bench/trainer.
+trainer_part() { # COMMAND...
+    "$build/bench/trainer" "$@" | while read -r name value unit; do
+        case $unit in
+        "") ;; # the core type's name
+        GFLOP/s) figure "$name" "$(jq -n "$value * 1000")" "MFLOP/s, one core" ;;
+        *) figure "$name" "$(jq -n "$value")" "$unit" ;;
+        esac
+    done
+}
+trainer_parts() {
+    trainer_part data 100000
+    trainer_part blas
+    for threads in $(printf '%s\n' 1 "$cores" | sort -nu); do
+        trainer_part newton 2000000 "$threads"
+        trainer_part net 2000000 "$threads"
+    done
+    trainer_part dense 500000 1
+}
+
 machine >"$work/machine"
 jq -r '"\(.cpu), \(.cores) cores; \(.engine); load before: \(.load_before)"' "$work/machine"
 say measure value unit
@@ -133,6 +153,7 @@ engine_figures
 selfplay_figures
 cluster_figures
 trainer_figures
+trainer_parts
 jq -n --slurpfile machine "$work/machine" --slurpfile figures "$work/figures" \
     '{machine: $machine[0], figures: $figures}' >"$build/bench.json.new"
 mv "$build/bench.json.new" "$build/bench.json"
