@@ -39,6 +39,17 @@ enum archive_status command_connect(struct archive *archive, const char *config,
     return status;
 }
 
+enum archive_status command_open_tables(struct archive *archive, struct train *train, const char *path)
+{
+    if (!path)
+        return ARCHIVE_OK;
+    enum tables_error error = tables_open(path, &train->reader.rules, &train->tables);
+    if (error == TABLES_OK)
+        return ARCHIVE_OK;
+    snprintf(archive->reason, sizeof archive->reason, "%s: %s", path, tables_error_text(error));
+    return ARCHIVE_REFUSED;
+}
+
 void command_print_json(json_t *object)
 {
     char *text = json_dumps(object, JSON_COMPACT | JSON_REAL_PRECISION(9));

@@ -23,6 +23,9 @@ void command_catch_signals(void);
 /* Opens the archive of `database` (libpq) or of the settings. A failure is in archive->reason. */
 enum archive_status command_connect(struct archive *archive, const char *config, const char *database);
 
+/* Opens endgame tables for the rules of the games, into train->tables. NULL: none, and all is well. */
+enum archive_status command_open_tables(struct archive *archive, struct train *train, const char *path);
+
 /* Prints an object and lets it go. */
 void command_print_json(json_t *object);
 /* Tells on standard error, or as an object with `state` and `reason`; returns the exit status. */

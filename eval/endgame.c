@@ -61,3 +61,41 @@ void endgame_judge(const struct tables *tables, const struct weights *weights, c
     if (out->positions > 0)
         out->given_away /= (double)out->positions;
 }
+
+/* --- targets --- */
+
+/* The mover's expected result, where the brackets leave no doubt; else -1. */
+static float outcome(const struct tables *tables, int seeds, uint64_t key)
+{
+    struct tables_value value;
+    if (features_seeds(key) > seeds)
+        return -1.0F;
+    struct board board = features_board(key);
+    if (!tables_probe(tables, &board, &value))
+        return -1.0F;
+    int difference = features_difference(key), lo = difference + value.lo, up = difference + value.up;
+    return lo > 0 ? 1.0F : up < 0 ? 0.0F : lo == 0 && up == 0 ? 0.5F : -1.0F;
+}
+
+void endgame_correct(const struct tables *tables, int seeds, struct merged *merged, size_t count,
+                     struct endgame_targets *out)
+{
+    double decided = 0.0, total = 0.0;
+    out->positions = 0;
+    for (size_t i = 0; i < count; i++) {
+        float result = outcome(tables, seeds, merged[i].key);
+        total += (double)merged[i].weight;
+        if (result < 0.0F)
+            continue;
+        decided += (double)merged[i].weight;
+        merged[i].target = result;
+        out->positions++;
+    }
+    out->share = total > 0.0 ? decided / total : 0.0;
+    if (out->share <= ENDGAME_SHARE || total <= decided)
+        return;
+    float factor = (float)(ENDGAME_SHARE / (1.0 - ENDGAME_SHARE) * (total - decided) / decided);
+    for (size_t i = 0; i < count; i++)
+        if (outcome(tables, seeds, merged[i].key) >= 0.0F)
+            merged[i].weight *= factor;
+}

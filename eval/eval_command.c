@@ -17,7 +17,6 @@ struct evaluation {
     struct train train;
     struct progress progress;
     struct train_parent given; /* its weights belong to `train` once judged */
-    struct tables *tables;
     struct endgame own, other;
 };
 
@@ -46,20 +45,6 @@ static enum archive_status read_games(struct evaluation *evaluation)
     return status;
 }
 
-/* Before any game is read: a wrong path should not cost an hour. */
-static enum archive_status open_tables(struct evaluation *evaluation)
-{
-    const char *path = evaluation->request.tables;
-    if (!path)
-        return ARCHIVE_OK;
-    enum tables_error error = tables_open(path, &evaluation->train.reader.rules, &evaluation->tables);
-    if (error == TABLES_OK)
-        return ARCHIVE_OK;
-    snprintf(evaluation->archive.reason, sizeof evaluation->archive.reason, "%s: %s", path,
-             tables_error_text(error));
-    return ARCHIVE_REFUSED;
-}
-
 static enum archive_status prepare(struct evaluation *evaluation)
 {
     struct archive *archive = &evaluation->archive;
@@ -71,17 +56,17 @@ static enum archive_status prepare(struct evaluation *evaluation)
         status = archive_find_weights(archive, request->weights, evaluation->train.reader.rules.name,
                                       &evaluation->given);
     if (status == ARCHIVE_OK)
-        status = open_tables(evaluation);
+        status = command_open_tables(archive, &evaluation->train, request->tables);
     return status == ARCHIVE_OK ? read_games(evaluation) : status;
 }
 
 static void judge_endgames(struct evaluation *evaluation)
 {
     const struct rows *rows = &evaluation->train.reader.validation;
-    if (!evaluation->tables)
+    if (!evaluation->train.tables)
         return;
-    endgame_judge(evaluation->tables, evaluation->train.weights, rows, &evaluation->own);
-    endgame_judge(evaluation->tables, evaluation->train.parent.weights, rows, &evaluation->other);
+    endgame_judge(evaluation->train.tables, evaluation->train.weights, rows, &evaluation->own);
+    endgame_judge(evaluation->train.tables, evaluation->train.parent.weights, rows, &evaluation->other);
 }
 
 /* --- report --- */
@@ -109,8 +94,8 @@ static json_t *figures(const struct evaluation *evaluation)
     artifact_hex(train->parent.sha256, hash);
     json_object_set_new(object, "against", json_string(train->parent.stored ? hash : "not stored"));
     fit_report_set_judgement(object, &evaluation->request, train);
-    if (evaluation->tables) {
-        json_object_set_new(object, "tables_seeds", json_integer(evaluation->tables->seeds));
+    if (evaluation->train.tables) {
+        json_object_set_new(object, "tables_seeds", json_integer(evaluation->train.tables->seeds));
         json_object_set_new(object, "endgame", endgame_json(&evaluation->own));
         json_object_set_new(object, "endgame_against", endgame_json(&evaluation->other));
     }
@@ -132,9 +117,9 @@ static void print_text(const struct evaluation *evaluation)
            weights_kind_name(train->weights->kind), train->own_k,
            weights_kind_name(train->parent.weights->kind), train->parent_k);
     fit_report_print_judgement(&evaluation->request, train);
-    if (!evaluation->tables)
+    if (!evaluation->train.tables)
         return;
-    printf("tables       of up to %d seeds, one ply of search\n", evaluation->tables->seeds);
+    printf("tables       of up to %d seeds, one ply of search\n", evaluation->train.tables->seeds);
     print_endgame("  weights   ", &evaluation->own);
     print_endgame("  against   ", &evaluation->other);
 }
@@ -185,7 +170,6 @@ int eval_command(int argc, char **argv)
     fit_request_parse_eval(argc, argv, &evaluation->request);
     command_catch_signals();
     int status = run(evaluation);
-    tables_close(evaluation->tables);
     archive_close(&evaluation->archive);
     train_done(&evaluation->train);
     free(evaluation);

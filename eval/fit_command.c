@@ -76,6 +76,16 @@ static void record_failure(struct command *command, enum train_status status)
         fprintf(stderr, "kroo-train: the run could not be recorded: %s\n", command->archive.reason);
 }
 
+/* Before any game is read: a wrong path should not cost an hour. */
+static enum archive_status open_tables(struct command *command)
+{
+    enum archive_status status =
+        command_open_tables(&command->archive, &command->train, command->request.tables);
+    if (command->train.tables)
+        command->train.options.tables_seeds = command->train.tables->seeds;
+    return status;
+}
+
 static enum archive_status read_games(struct command *command)
 {
     struct reader *reader = &command->train.reader;
@@ -171,6 +181,8 @@ static int run(struct command *command)
     if (status != ARCHIVE_OK)
         return archive_finish(command, status);
     status = archive_prepare(&command->archive, &command->request, &command->train);
+    if (status == ARCHIVE_OK)
+        status = open_tables(command);
     if (status == ARCHIVE_OK)
         status = read_games(command);
     if (status != ARCHIVE_OK) {

@@ -47,6 +47,9 @@ static void print_data(const struct train *train)
     printf("validation   %" PRIu64 " positions of %" PRIu64 " games; %.1f %% of them occur in training too\n",
            train->validation_positions, read->validation_games,
            share(train->shared, train->validation_positions));
+    if (train->exact.positions > 0)
+        printf("tables       decide %" PRIu64 " of them, %.1f %% of the weight%s\n", train->exact.positions,
+               100.0 * train->exact.share, train->exact.share > ENDGAME_SHARE ? " cut to 10 %" : "");
     if (train->k > 0.0)
         printf("target       %.2f result + %.2f score, K = %.1f hundredths of a seed\n", train->lambda,
                1.0 - train->lambda, train->k);
@@ -201,6 +204,7 @@ static void set_data(json_t *object, const struct train *train)
     set_count(object, "positions_read", read->positions);
     set_count(object, "positions", train->positions);
     set_count(object, "distinct_positions", train->merged_count);
+    set_count(object, "exact_positions", train->exact.positions);
     set_count(object, "validation_positions", train->validation_positions);
     set_count(object, "shared_positions", train->shared);
     set_hash(object, "data_sha256", train->data_sha256, train->has_data_sha256);

@@ -90,6 +90,8 @@ static const struct argp_option options[] = {
      "net: first learning rate, a third from half of the epochs on, and less (0.002)", 0},
     {"checkpoint", KEY_CHECKPOINT, "FILE", 0,
      "net: write the state here after each epoch, and go on from it when it is there", 0},
+    {"tables", KEY_TABLES, "FILE", 0,
+     "Endgame tables: where they decide the outcome it is the target, with a tenth of the weight at most", 0},
     {"count-cap", KEY_COUNT_CAP, "N", 0, "Most weight of one position (0, no cap)", 0},
     {"kernel", KEY_KERNEL, "K", 0, "`sparse` or `dense` sums (sparse)", 0},
     {"threads", KEY_THREADS, "T", 0, "Threads; any number gives the same file (processors)", 0},
@@ -389,6 +391,9 @@ static error_t take_option(int key, char *text, struct argp_state *state)
     case KEY_REPORT:
         request->report = text;
         return 0;
+    case KEY_TABLES:
+        request->tables = text;
+        return 0;
     case KEY_CALIBRATION:
         request->calibration = true;
         return 0;
@@ -462,9 +467,6 @@ static error_t take_eval_option(int key, char *text, struct argp_state *state)
     switch (key) {
     case KEY_AGAINST:
         request->parent = text;
-        return 0;
-    case KEY_TABLES:
-        request->tables = text;
         return 0;
     case KEY_ALL:
         request->filters.validation_ppm = READER_UNIT;

@@ -52,9 +52,10 @@ static json_t *options(const struct train *train)
 {
     const struct train_options *chosen = &train->options;
     const struct reader_filters *filters = &train->reader.filters;
-    json_t *object = json_pack("{s:s, s:f, s:f, s:o, s:b}", "kind", weights_kind_name(chosen->kind), "lambda",
-                               chosen->lambda, "count_cap", chosen->count_cap, "min_positions",
-                               number(chosen->min_positions), "force", chosen->force);
+    json_t *object = json_pack("{s:s, s:f, s:f, s:o, s:b, s:i}", "kind", weights_kind_name(chosen->kind),
+                               "lambda", chosen->lambda, "count_cap", chosen->count_cap, "min_positions",
+                               number(chosen->min_positions), "force", chosen->force, "tables_seeds",
+                               chosen->tables_seeds);
     json_t *fitting =
         chosen->kind == WEIGHTS_NET
             ? json_pack("{s:i, s:i, s:f, s:i}", "epochs", (int)chosen->epochs, "batch", (int)chosen->batch,
@@ -134,6 +135,8 @@ char *provenance_options(const struct train *train)
     json_object_set_new(object, "read", counts(&train->reader.counts));
     json_object_set_new(object, "shared_validation_positions", number(train->shared));
     json_object_set_new(object, "validation_positions", number(train->validation_positions));
+    json_object_set_new(object, "exact_positions", number(train->exact.positions));
+    json_object_set_new(object, "exact_share", json_real(train->exact.share));
     json_object_set_new(object, "quantisation_error", json_real(train->quantisation_error));
     json_object_set_new(object, "shift", json_integer(train->quantized.shift));
     json_object_set_new(object, "per_logit", json_integer(train->quantized.per_logit));

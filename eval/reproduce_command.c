@@ -14,7 +14,7 @@
 #include "proto/artifact.h"
 #include "proto/progress.h"
 
-enum { KEY_JSON = 256, KEY_DATABASE, KEY_CONFIG, KEY_THREADS, KEY_SCRATCH, KEY_MEMORY };
+enum { KEY_JSON = 256, KEY_DATABASE, KEY_CONFIG, KEY_THREADS, KEY_SCRATCH, KEY_MEMORY, KEY_TABLES };
 
 struct reproduction {
     struct fit_request request; /* as the run was asked for */
@@ -70,6 +70,7 @@ static bool take_options(struct reproduction *again, const char *kind)
     chosen->count_cap = real(options, "count_cap", 0.0);
     chosen->min_positions = whole(options, "min_positions", 1);
     chosen->force = flag(options, "force");
+    chosen->tables_seeds = (int)whole(options, "tables_seeds", 0);
     filters->with_captures = flag(options, "with_captures");
     filters->with_opening = flag(options, "with_opening");
     filters->with_decided = flag(options, "with_decided");
@@ -166,9 +167,27 @@ static int show_reading(void *context, const struct reader_counts *counts)
     return command_stop;
 }
 
+static enum archive_status open_tables(struct reproduction *again)
+{
+    char reason[128];
+    int seeds = again->request.options.tables_seeds;
+    if (seeds == 0)
+        return ARCHIVE_OK;
+    enum archive_status status = command_open_tables(&again->archive, &again->train, again->request.tables);
+    if (status != ARCHIVE_OK || (again->train.tables && again->train.tables->seeds >= seeds))
+        return status;
+    snprintf(reason, sizeof reason,
+             "the fit was corrected by endgame tables of %d seeds; give a file of as many with --tables",
+             seeds);
+    return end(again, ARCHIVE_REFUSED, reason);
+}
+
 static enum archive_status read_games(struct reproduction *again)
 {
     enum archive_status status = archive_prepare(&again->archive, &again->request, &again->train);
+    if (status != ARCHIVE_OK)
+        return status;
+    status = open_tables(again);
     if (status != ARCHIVE_OK)
         return status;
     progress_init(&again->progress, "Reading", "games", 2 * again->archive.pairs, again->request.quiet);
@@ -269,6 +288,9 @@ static error_t take_option(int key, char *text, struct argp_state *state)
         *(key == KEY_THREADS ? &again->request.options.threads : &again->request.memory_mib) =
             (unsigned)number;
         return 0;
+    case KEY_TABLES:
+        again->request.tables = text;
+        return 0;
     case KEY_SCRATCH:
         again->request.scratch = text;
         return 0;
@@ -303,6 +325,7 @@ int reproduce_command(int argc, char **argv)
     static const struct argp_option options[] = {
         {"threads", KEY_THREADS, "T", 0, "Threads; any number gives the same file (1)", 0},
         {"memory-mib", KEY_MEMORY, "N", 0, "Memory for positions, 16 bytes each (4096)", 0},
+        {"tables", KEY_TABLES, "FILE", 0, "Endgame tables, where the fit had some: as many seeds or more", 0},
         {"scratch", KEY_SCRATCH, "FOLDER", 0, "Keep the positions in a file there", 0},
         {"json", KEY_JSON, NULL, 0, "One JSON object", 0},
         {"quiet", 'q', NULL, 0, "No progress", 0},

@@ -148,6 +148,9 @@ static void merge_data(struct train *train)
 {
     train->merged = rows_merge(&train->reader.training, train->lambda, train->k, train->options.count_cap,
                                &train->merged_count);
+    if (train->tables && train->options.tables_seeds > 0)
+        endgame_correct(train->tables, train->options.tables_seeds, train->merged, train->merged_count,
+                        &train->exact);
 }
 
 /* --- weights, judging --- */
@@ -344,6 +347,8 @@ void train_done(struct train *train)
     reader_done(&train->reader);
     weights_destroy(train->parent.weights);
     weights_destroy(train->weights);
+    tables_close(train->tables);
+    train->tables = NULL;
     free(train->net);
     free(train->bytes);
     train->net = NULL;

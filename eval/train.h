@@ -4,6 +4,7 @@
 #ifndef KROO_EVAL_TRAIN_H
 #define KROO_EVAL_TRAIN_H
 
+#include "eval/endgame.h"
 #include "eval/fit.h"
 #include "eval/judge.h"
 #include "eval/net.h"
@@ -22,6 +23,7 @@ struct train_options {
     unsigned epochs, batch; /* Adam: net */
     double rate;
     const char *checkpoint; /* file, or NULL */
+    int tables_seeds;       /* how far the tables correct targets; 0 = not at all */
     double count_cap;       /* most weight of one position; 0 = none */
     uint64_t min_positions;
     bool force; /* keep weights that judge worse than their parent */
@@ -62,6 +64,8 @@ struct train {
     uint64_t validation_positions, shared;
     struct merged *merged; /* in the place of the reader's training rows */
     size_t merged_count;
+    struct tables *tables; /* owned; NULL = none */
+    struct endgame_targets exact;
     struct fit fit;      /* of table and features */
     struct net_fit *net; /* of a net; owned */
     struct quantized quantized;

@@ -348,6 +348,32 @@ static void stored_weights_are_reproduced(void **state)
     json_decref(refused);
 }
 
+/* Targets corrected by endgame tables; the same tables are needed to make the file again. */
+static void tables_correct_targets(void **state)
+{
+    (void)state;
+    char command[512], path[] = "/tmp/kroo-tables-XXXXXX", text[256];
+    int file = mkstemp(path);
+    assert_true(file >= 0);
+    close(file);
+    struct rules rules;
+    assert_int_equal(rules_parse("site", &rules, text, sizeof text), 0);
+    assert_int_equal(tables_build(&rules, 7, 1, path, NULL, NULL), TABLES_OK);
+    snprintf(command, sizeof command,
+             "fit 1 --ridge 1e-3 --with-decided --parent starting --force --name exact --tables %s --json -q",
+             path);
+    json_t *fitted = run_json(command, 0);
+    assert_true(real(fitted, "exact_positions") > 50.0);
+    json_decref(fitted);
+    expect_not("reproduce exact --json -q", "endgame tables of 7 seeds");
+    assert_int_equal(tables_build(&rules, 8, 1, path, NULL, NULL), TABLES_OK);
+    snprintf(command, sizeof command, "reproduce exact --json -q --tables %s", path);
+    json_t *again = run_json(command, 0);
+    assert_string_equal(word(again, "state"), "reproduced");
+    json_decref(again);
+    unlink(path);
+}
+
 /* A file made by another build differs in the builds it names, and the parameters are still the same. */
 static void another_build_is_told(void **state)
 {
@@ -698,6 +724,7 @@ int main(int argc, char **argv)
         cmocka_unit_test(weights_are_looked_at),
         cmocka_unit_test(a_fit_leaves_its_report),
         cmocka_unit_test(stored_weights_are_reproduced),
+        cmocka_unit_test(tables_correct_targets),
         cmocka_unit_test(another_build_is_told),
         cmocka_unit_test(wrong_usage_is_status_two),
         cmocka_unit_test(no_connection_is_status_three),
