@@ -367,41 +367,64 @@ static bool take_fit_option(int key, char *text, struct argp_state *state)
     }
 }
 
+/* Where things go. */
+static bool take_output_option(int key, char *text, struct argp_state *state)
+{
+    struct fit_request *request = state->input;
+    switch (key) {
+    case KEY_NAME:
+        take_name(state, text, &request->name);
+        return true;
+    case KEY_OUTPUT:
+        request->output = text;
+        return true;
+    case KEY_REPORT:
+        request->report = text;
+        return true;
+    case KEY_DRY_RUN:
+        request->dry_run = true;
+        return true;
+    case KEY_NO_STORE:
+        request->no_store = true;
+        return true;
+    case KEY_CALIBRATION:
+        request->calibration = true;
+        return true;
+    case KEY_JSON:
+        request->json = true;
+        return true;
+    case 'q':
+        request->quiet = true;
+        return true;
+    default:
+        return false;
+    }
+}
+
+static void check_request(struct argp_state *state)
+{
+    struct fit_request *request = state->input;
+    if (request->range_count == 0)
+        argp_error(state, "which games? give --games ID (`kroo ls` lists the experiments)");
+    if (request->options.checkpoint && request->options.kind != WEIGHTS_NET)
+        argp_error(state, "--checkpoint is for --kind net: the other kinds are fitted in seconds");
+    request->filters.with_captures = request->captures == FIT_CAPTURES_BY_KIND
+                                         ? request->options.kind != WEIGHTS_TABLE
+                                         : request->captures == FIT_CAPTURES_WITH;
+}
+
 static error_t take_option(int key, char *text, struct argp_state *state)
 {
     struct fit_request *request = state->input;
-    if (take_data_option(key, text, state) || take_fit_option(key, text, state))
+    if (take_data_option(key, text, state) || take_fit_option(key, text, state) ||
+        take_output_option(key, text, state))
         return 0;
     switch (key) {
     case KEY_PARENT:
         request->parent = text;
         return 0;
-    case KEY_NAME:
-        take_name(state, text, &request->name);
-        return 0;
-    case KEY_OUTPUT:
-        request->output = text;
-        return 0;
-    case KEY_DRY_RUN:
-        request->dry_run = true;
-        return 0;
-    case KEY_NO_STORE:
-        request->no_store = true;
-        return 0;
-    case KEY_REPORT:
-        request->report = text;
-        return 0;
     case KEY_TABLES:
         request->tables = text;
-        return 0;
-    case KEY_CALIBRATION:
-        request->calibration = true;
-        return 0;
-    case KEY_JSON:
-        request->json = true;
-        return 0;
-    case 'q':
-        request->quiet = true;
         return 0;
     case KEY_DATABASE:
         request->database = text;
@@ -410,13 +433,7 @@ static error_t take_option(int key, char *text, struct argp_state *state)
         request->config = text;
         return 0;
     case ARGP_KEY_END:
-        if (request->range_count == 0)
-            argp_error(state, "which games? give --games ID (`kroo ls` lists the experiments)");
-        if (request->options.checkpoint && request->options.kind != WEIGHTS_NET)
-            argp_error(state, "--checkpoint is for --kind net: the other kinds are fitted in seconds");
-        request->filters.with_captures = request->captures == FIT_CAPTURES_BY_KIND
-                                             ? request->options.kind != WEIGHTS_TABLE
-                                             : request->captures == FIT_CAPTURES_WITH;
+        check_request(state);
         return 0;
     default:
         return ARGP_ERR_UNKNOWN;
