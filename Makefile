@@ -86,6 +86,8 @@ ENGINE_BUILD := kroo-engine 1 $(shell cat $(sort $(wildcard engine/*.[ch])) | sh
 $(BUILD)/obj/engine/build.o: $(wildcard engine/*.[ch])
 $(BUILD)/obj/engine/build.o: CFLAGS_ALL += -DENGINE_BUILD='"$(ENGINE_BUILD)"'
 $(BUILD)/obj/engine/%.o: OPTIMIZE := -O3 -g
+# No fused multiply-add in the trainer: a compiler's choice must not change a bit of a fit.
+$(BUILD)/obj/eval/%.o: OPTIMIZE := -O3 -g -ffp-contract=off
 # The trainer's likewise.
 TRAIN_BUILD := kroo-train 1 $(shell cat $(sort $(wildcard eval/*.[ch])) | sha256sum | cut -c1-12)
 $(BUILD)/obj/eval/build.o: $(wildcard eval/*.[ch])
@@ -150,12 +152,15 @@ $(BUILD)/tests/worker/test_process: | $(BUILD)/kroo-engine
 $(BUILD)/tests/eval/test_kroo_train: | $(BUILD)/kroo-train
 .SECONDARY:
 # Synthetic workers and a sick cable, for the coordinator's bench and the system tests.
-TEST_PROGRAMS := $(BUILD)/bench/load $(BUILD)/tests/system/liar $(BUILD)/tests/system/proxy
+TEST_PROGRAMS := $(BUILD)/bench/load $(BUILD)/bench/trainer $(BUILD)/tests/system/liar $(BUILD)/tests/system/proxy
 $(BUILD)/bench/load: $(call obj,tests/bench/load.c)
 $(BUILD)/tests/system/liar: $(call obj,tests/system/liar.c)
 $(BUILD)/bench/load $(BUILD)/tests/system/liar: $(call obj,tests/bench/synthetic.c) $(LIB_PROTO) $(LIB_ENGINE)
 	@mkdir -p $(@D)
 	$(link) $(PROTO_LIBS) -lm
+$(BUILD)/bench/trainer: $(call obj,tests/bench/trainer.c) $(LIB_EVAL) $(LIB_SQL) $(LIB_PROTO) $(LIB_ENGINE)
+	@mkdir -p $(@D)
+	$(link) $(PROTO_LIBS) $(SQL_LIBS) $(BLAS_LIBS) -lm
 $(BUILD)/tests/system/proxy: $(call obj,tests/system/proxy.c)
 	@mkdir -p $(@D)
 	$(link)
@@ -186,7 +191,7 @@ run-tests: $(EXECUTABLES) $(UNIT) $(TEST_PROGRAMS) fuzz-replay-programs
 .PHONY: run-tests
 
 bench: setup
-	@$(MAKE) --no-print-directory -j$$(nproc) all $(BUILD)/bench/load
+	@$(MAKE) --no-print-directory -j$$(nproc) all $(BUILD)/bench/load $(BUILD)/bench/trainer
 	@KROO_BUILD=$(abspath $(BUILD)) tests/bench/bench.sh
 
 # --- fuzzing: tests/fuzz/<room>/fuzz_<name>.c over tests/fuzz/<room>/corpus/<name>/ ---------------------------

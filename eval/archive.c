@@ -142,6 +142,18 @@ static enum archive_status same_rules(struct archive *archive, const struct stor
     return ARCHIVE_OK;
 }
 
+static enum archive_status start_reader(struct archive *archive, const struct fit_request *request,
+                                        const struct rules *rules, struct reader *reader)
+{
+    size_t limit = (size_t)request->memory_mib * 1024 * 1024 / ROWS_BYTES;
+    if (request->scratch)
+        limit = SIZE_MAX / ROWS_BYTES / 2; /* the disk is the limit */
+    enum reader_error error = reader_init(reader, rules, &request->filters, limit);
+    if (error == READER_OK && request->scratch)
+        error = reader_on_disk(reader, request->scratch);
+    return error == READER_OK ? ARCHIVE_OK : end(archive, ARCHIVE_REFUSED, "%s", reader->reason);
+}
+
 /* Looks up one experiment and takes it into the reader, which the first one starts. */
 static enum archive_status prepare_source(struct archive *archive, const struct fit_request *request,
                                           uint64_t id, struct reader *reader,
@@ -157,9 +169,10 @@ static enum archive_status prepare_source(struct archive *archive, const struct 
         same_rules(archive, experiment, reader->source_count > 0 ? &reader->rules : NULL, &rules);
     if (status != ARCHIVE_OK)
         return status;
-    size_t limit = (size_t)request->memory_mib * 1024 * 1024 / ROWS_PEAK_BYTES;
-    if (reader->source_count == 0 && reader_init(reader, &rules, &request->filters, limit) != READER_OK)
-        return end(archive, ARCHIVE_FAILED, "%s", reader->reason);
+    if (reader->source_count == 0)
+        status = start_reader(archive, request, &rules, reader);
+    if (status != ARCHIVE_OK)
+        return status;
     add_source(reader, experiment);
     return ARCHIVE_OK;
 }
@@ -206,6 +219,32 @@ static enum archive_status load_parent(struct archive *archive, const char *text
     return ARCHIVE_OK;
 }
 
+static enum archive_status load_file(struct archive *archive, const char *path, struct train_parent *out)
+{
+    enum weights_error bad = weights_load(path, NULL, &out->weights);
+    if (bad != WEIGHTS_OK)
+        return end(archive, ARCHIVE_REFUSED, "%s: %s", path, weights_error_text(bad));
+    void *bytes = NULL;
+    size_t size = 0;
+    if (weights_serialize(out->weights, &bytes, &size) != WEIGHTS_OK)
+        return end(archive, ARCHIVE_FAILED, "memory is short");
+    artifact_hash(bytes, size, out->sha256);
+    free(bytes);
+    return ARCHIVE_OK;
+}
+
+enum archive_status archive_find_weights(struct archive *archive, const char *text, const char *rules,
+                                         struct train_parent *out)
+{
+    *out = (struct train_parent){0};
+    if (strchr(text, '/'))
+        return load_file(archive, text, out);
+    if (strcmp(text, "starting") != 0)
+        return load_parent(archive, text, out);
+    out->weights = weights_create_starting(rules ? rules : "site");
+    return out->weights ? ARCHIVE_OK : end(archive, ARCHIVE_FAILED, "memory is short");
+}
+
 static bool plays_by(const struct weights *weights, const struct rules *rules)
 {
     struct rules own;
@@ -239,10 +278,7 @@ enum archive_status archive_prepare(struct archive *archive, const struct fit_re
         return status;
     if (!request->parent)
         return default_parent(archive, &first, train);
-    if (strcmp(request->parent, "starting") != 0)
-        return load_parent(archive, request->parent, &train->parent);
-    train->parent.weights = weights_create_starting(train->reader.rules.name);
-    return train->parent.weights ? ARCHIVE_OK : end(archive, ARCHIVE_FAILED, "memory is short");
+    return archive_find_weights(archive, request->parent, train->reader.rules.name, &train->parent);
 }
 
 enum archive_status archive_read(struct archive *archive, struct train *train)
@@ -290,6 +326,7 @@ enum column {
     COLUMN_ERROR,
     COLUMN_CURVE,
     COLUMN_REASON,
+    COLUMN_KIND,
     COLUMNS,
 };
 
@@ -298,7 +335,7 @@ static const char insert_run[] =
     "trainer_build, "
     "parent_sha256, weights_sha256, data_sha256, lambda, ridge, scale, options, manifest, games, positions, "
     "rows_merged, train_loss_before, train_loss_after, validation_loss_before, validation_loss_after, "
-    "validation_gain_se, curve, reason) values ($1, $2::timestamptz, $3, 'table', $4::numeric, $5::integer, "
+    "validation_gain_se, curve, reason) values ($1, $2::timestamptz, $3, $27, $4::numeric, $5::integer, "
     "$6, $7, "
     "$8, decode($9, 'hex'), decode($10, 'hex'), decode($11, 'hex'), $12::float8, $13::float8, $14::float8, "
     "$15::jsonb, $16::jsonb, $17::bigint, $18::bigint, $19::bigint, $20::float8, $21::float8, $22::float8, "
@@ -368,6 +405,7 @@ static bool row_init(struct run_row *row, const struct archive *archive, const s
                                                           : "failed";
     row->values[COLUMN_STARTED] = archive->started_at;
     row->values[COLUMN_RULES] = train->reader.rules.name;
+    row->values[COLUMN_KIND] = weights_kind_name(train->options.kind);
     set_whole(row, COLUMN_SEED, train->reader.filters.seed);
     set_whole(row, COLUMN_THREADS, train->options.threads);
     row->values[COLUMN_CORE] = blas_core();
@@ -406,7 +444,8 @@ static int query_id(struct archive *archive, const char *sql, const char *const 
 
 static int put_weights(struct archive *archive, const struct fit_request *request, const struct train *train)
 {
-    struct store_weights weights = {.kind = "table", .training_run = archive->training_run};
+    struct store_weights weights = {.training_run = archive->training_run};
+    snprintf(weights.kind, sizeof weights.kind, "%s", weights_kind_name(train->options.kind));
     memcpy(weights.sha256, train->sha256, sizeof weights.sha256);
     snprintf(weights.rules, sizeof weights.rules, "%s", train->reader.rules.name);
     snprintf(weights.name, sizeof weights.name, "%s", request->name);

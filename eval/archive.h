@@ -33,6 +33,10 @@ void archive_close(struct archive *archive);
 /* Looks up the experiments, closes the ranges, starts the reader, and loads the parent. */
 enum archive_status archive_prepare(struct archive *archive, const struct fit_request *request,
                                     struct train *train);
+/* Weights by number, hash, name, `champion`, `starting` (of `rules`; NULL: site), or a path with a slash in
+ * it. On success the parent's weights are the caller's. */
+enum archive_status archive_find_weights(struct archive *archive, const char *text, const char *rules,
+                                         struct train_parent *out);
 /* Streams the games of the manifest through the reader. */
 enum archive_status archive_read(struct archive *archive, struct train *train);
 

@@ -11,8 +11,8 @@
 #include "eval/shards.h"
 
 enum {
-    N = FEATURES_COLUMNS,
-    ACTIVE = 2 + WEIGHTS_HOUSES, /* columns of a row that are not zero */
+    N = FEATURES_COLUMNS,        /* of a table; traits are fewer */
+    ACTIVE = 2 + WEIGHTS_HOUSES, /* columns of a table's row that are not zero */
     BLOCK_ROWS = 256,            /* rows handed to one dsyrk: 316 KB, within a second-level cache */
     LEVENBERG_TRIES = 12,
 };
@@ -29,25 +29,49 @@ struct pass {
     const struct merged *rows;
     size_t count;
     const double *weights;
-    enum fit_kernel kernel;
+    const struct fit_options *options;
+    int columns;
     struct fit_sums *shards; /* SHARDS of them */
     double *blocks;          /* dense: SHARDS blocks of BLOCK_ROWS * N */
 };
 
-/* Adds loss and gradient of a row; returns the row's weight in the Hessian. */
-static double add_gradient(struct fit_sums *sums, const struct merged *row, const double *weights)
+int fit_columns(enum weights_kind model)
 {
-    double z = features_logit(row->key, weights);
+    return model == WEIGHTS_FEATURES ? TRAITS : FEATURES_COLUMNS;
+}
+
+double fit_logit(enum weights_kind model, uint64_t key, const double *weights)
+{
+    if (model != WEIGHTS_FEATURES)
+        return features_logit(key, weights);
+    int16_t traits[TRAITS];
+    double sum = 0.0;
+    traits_of(features_board(key), traits);
+    for (int i = 0; i < TRAITS; i++)
+        sum += weights[i] * traits[i];
+    return sum;
+}
+
+/* Adds the loss of a row at log odds z; `*error` is its gradient, the answer its weight in the Hessian. */
+static inline double add_loss(struct fit_sums *sums, const struct merged *row, double z, double *error)
+{
+    double weight = (double)row->weight, target = (double)row->target;
     double small = exp(-fabs(z)); /* the one exponential behind both the probability and the loss */
     double p = z >= 0.0 ? 1.0 / (1.0 + small) : small / (1.0 + small);
-    double error = row->weight * (p - row->target);
-    sums->weight += row->weight;
-    sums->loss += row->weight * (fmax(z, 0.0) + log1p(small) - row->target * z);
+    *error = weight * (p - target);
+    sums->weight += weight;
+    sums->loss += weight * (fmax(z, 0.0) + log1p(small) - target * z);
+    return weight * p * (1.0 - p);
+}
+
+static double add_gradient(struct fit_sums *sums, const struct merged *row, const double *weights)
+{
+    double error, curvature = add_loss(sums, row, features_logit(row->key, weights), &error);
     sums->gradient[FEATURES_BIAS] += error;
     sums->gradient[FEATURES_STORE] += error * features_difference(row->key);
     for (int house = 0; house < WEIGHTS_HOUSES; house++)
         sums->gradient[features_column(row->key, house)] += error;
-    return row->weight * p * (1.0 - p);
+    return curvature;
 }
 
 static void add_sparse(struct fit_sums *sums, uint64_t key, double curvature)
@@ -60,10 +84,8 @@ static void add_sparse(struct fit_sums *sums, uint64_t key, double curvature)
     row[0] += curvature;
     row[1] += difference;
     row[N + 1] += difference * features_difference(key);
-    for (int i = 2; i < ACTIVE; i++) {
-        row[columns[i]] += curvature;
+    for (int i = 2; i < ACTIVE; i++)
         row[N + columns[i]] += difference;
-    }
     for (int i = 2; i < ACTIVE; i++) {
         row = sums->hessian + columns[i] * N;
         for (int j = i; j < ACTIVE; j++)
@@ -81,64 +103,98 @@ static void set_dense(double *row, uint64_t key, double curvature)
         row[features_column(key, house)] = root;
 }
 
+/* Loss, gradient and the row of the dense block of a position seen by its traits. */
+static void add_traits(struct fit_sums *sums, const struct merged *row, const double *weights, double *dense)
+{
+    int16_t traits[TRAITS];
+    double z = 0.0, error;
+    traits_of(features_board(row->key), traits);
+    for (int i = 0; i < TRAITS; i++)
+        z += weights[i] * traits[i];
+    double root = sqrt(add_loss(sums, row, z, &error));
+    for (int i = 0; i < TRAITS; i++) {
+        sums->gradient[i] += error * traits[i];
+        dense[i] = root * traits[i];
+    }
+}
+
+static void add_dense(const struct pass *pass, struct fit_sums *sums, const struct merged *row, double *dense)
+{
+    if (pass->options->model == WEIGHTS_FEATURES)
+        add_traits(sums, row, pass->weights, dense);
+    else
+        set_dense(dense, row->key, add_gradient(sums, row, pass->weights));
+}
+
+static bool pass_is_dense(const struct fit_options *options)
+{
+    return options->kernel == FIT_DENSE || options->model == WEIGHTS_FEATURES;
+}
+
 static void pass_shard(void *context, unsigned shard)
 {
     const struct pass *pass = context;
     struct fit_sums *sums = &pass->shards[shard];
     size_t first = shards_first(pass->count, shard), end = shards_first(pass->count, shard + 1);
     memset(sums, 0, sizeof *sums);
-    if (pass->kernel == FIT_SPARSE) {
+    if (!pass_is_dense(pass->options)) {
         for (size_t i = first; i < end; i++)
             add_sparse(sums, pass->rows[i].key, add_gradient(sums, &pass->rows[i], pass->weights));
+        /* The bias is one wherever a column of a house is, so its products are their diagonal. */
+        for (size_t i = FEATURES_HOUSE; i < N; i++)
+            sums->hessian[i] = sums->hessian[i * N + i];
         return;
     }
+    int n = pass->columns;
     double *block = pass->blocks + (size_t)shard * BLOCK_ROWS * N;
     for (size_t i = first; i < end;) {
         int used = 0;
         for (; used < BLOCK_ROWS && i < end; used++, i++)
-            set_dense(block + used * N, pass->rows[i].key, add_gradient(sums, &pass->rows[i], pass->weights));
-        cblas_dsyrk(CblasRowMajor, CblasUpper, CblasTrans, N, used, 1.0, block, N, 1.0, sums->hessian, N);
+            add_dense(pass, sums, &pass->rows[i], block + used * n);
+        cblas_dsyrk(CblasRowMajor, CblasUpper, CblasTrans, n, used, 1.0, block, n, 1.0, sums->hessian, n);
     }
 }
 
-static bool sums_finite(const struct fit_sums *sums)
+static bool sums_finite(const struct fit_sums *sums, int n)
 {
     bool finite = isfinite(sums->weight) && isfinite(sums->loss);
-    for (int i = 0; i < N; i++) {
+    for (int i = 0; i < n; i++) {
         finite = finite && isfinite(sums->gradient[i]);
-        for (int j = i; j < N; j++)
-            finite = finite && isfinite(sums->hessian[i * N + j]);
+        for (int j = i; j < n; j++)
+            finite = finite && isfinite(sums->hessian[i * n + j]);
     }
     return finite;
 }
 
-static enum fit_error pass_run(struct pass *pass, const double *weights, unsigned threads,
-                               struct fit_sums *sums)
+static enum fit_error pass_run(struct pass *pass, const double *weights, struct fit_sums *sums)
 {
+    int n = pass->columns;
     pass->weights = weights;
-    shards_run(threads, pass_shard, pass);
+    shards_run(pass->options->threads, pass_shard, pass);
     memset(sums, 0, sizeof *sums);
     for (int shard = 0; shard < SHARDS; shard++) {
         const struct fit_sums *part = &pass->shards[shard];
         sums->weight += part->weight;
         sums->loss += part->loss;
-        for (int i = 0; i < N; i++)
+        for (int i = 0; i < n; i++)
             sums->gradient[i] += part->gradient[i];
-        for (int i = 0; i < N * N; i++)
+        for (int i = 0; i < n * n; i++)
             sums->hessian[i] += part->hessian[i];
     }
-    return sums_finite(sums) ? FIT_OK : FIT_ERROR_NUMBER;
+    return sums_finite(sums, n) ? FIT_OK : FIT_ERROR_NUMBER;
 }
 
-static bool pass_init(struct pass *pass, const struct merged *rows, size_t count, enum fit_kernel kernel)
+static bool pass_init(struct pass *pass, const struct merged *rows, size_t count,
+                      const struct fit_options *options)
 {
-    *pass = (struct pass){.rows = rows, .count = count, .kernel = kernel};
+    *pass = (struct pass){
+        .rows = rows, .count = count, .options = options, .columns = fit_columns(options->model)};
     pass->shards = malloc(SHARDS * sizeof *pass->shards);
-    if (kernel == FIT_DENSE)
+    if (pass_is_dense(options))
         pass->blocks = malloc(sizeof *pass->blocks * SHARDS * BLOCK_ROWS * N);
     /* Ours are the threads: BLAS calls stay on the thread that makes them. */
     openblas_set_num_threads(1);
-    return pass->shards && (kernel == FIT_SPARSE || pass->blocks);
+    return pass->shards && (!pass_is_dense(options) || pass->blocks);
 }
 
 static void pass_done(struct pass *pass)
@@ -147,13 +203,13 @@ static void pass_done(struct pass *pass)
     free(pass->blocks);
 }
 
-enum fit_error fit_pass(const struct merged *rows, size_t count, const double weights[FEATURES_COLUMNS],
-                        enum fit_kernel kernel, unsigned threads, struct fit_sums *sums)
+enum fit_error fit_pass(const struct merged *rows, size_t count, const double *weights,
+                        const struct fit_options *options, struct fit_sums *sums)
 {
     struct pass pass;
     enum fit_error error = FIT_ERROR_MEMORY;
-    if (pass_init(&pass, rows, count, kernel))
-        error = pass_run(&pass, weights, threads, sums);
+    if (pass_init(&pass, rows, count, options))
+        error = pass_run(&pass, weights, sums);
     pass_done(&pass);
     return error;
 }
@@ -168,10 +224,10 @@ struct newton {
     double weights[N], trial[N], step[N];
 };
 
-static double squares(const double *values)
+static double squares(const double *values, int n)
 {
     double sum = 0.0;
-    for (int i = 0; i < N; i++)
+    for (int i = 0; i < n; i++)
         sum += values[i] * values[i];
     return sum;
 }
@@ -179,7 +235,7 @@ static double squares(const double *values)
 /* What is made least, ridge included, times the total weight. */
 static double penalised(const struct newton *newton, const struct fit_sums *sums, const double *weights)
 {
-    return sums->loss + 0.5 * newton->options->ridge * sums->weight * squares(weights);
+    return sums->loss + 0.5 * newton->options->ridge * sums->weight * squares(weights, newton->pass.columns);
 }
 
 /* Solves (H + (ridge + levenberg) * weight * I) step = -(gradient + ridge * weight * b). The row-major upper
@@ -189,17 +245,18 @@ static enum fit_error solve(struct newton *newton, double levenberg)
 {
     const struct fit_sums *sums = newton->now;
     double ridge = newton->options->ridge * sums->weight;
-    memcpy(newton->matrix, sums->hessian, N * N * sizeof *newton->matrix);
-    for (int i = 0; i < N; i++) {
-        newton->matrix[i * N + i] += ridge + levenberg * sums->weight;
+    int n = newton->pass.columns;
+    memcpy(newton->matrix, sums->hessian, (size_t)(n * n) * sizeof *newton->matrix);
+    for (int i = 0; i < n; i++) {
+        newton->matrix[i * n + i] += ridge + levenberg * sums->weight;
         newton->step[i] = -(sums->gradient[i] + ridge * newton->weights[i]);
     }
-    int info = LAPACKE_dposv(LAPACK_COL_MAJOR, 'L', N, 1, newton->matrix, N, newton->step, N);
+    int info = LAPACKE_dposv(LAPACK_COL_MAJOR, 'L', n, 1, newton->matrix, n, newton->step, n);
     if (info != 0)
         return info > 0 ? FIT_ERROR_DEGENERATE : FIT_ERROR_NUMBER;
     double smallest = INFINITY, largest = 0.0;
-    for (int i = 0; i < N; i++) {
-        double pivot = newton->matrix[i * N + i];
+    for (int i = 0; i < n; i++) {
+        double pivot = newton->matrix[i * n + i];
         if (!isfinite(newton->step[i]) || !isfinite(pivot))
             return FIT_ERROR_NUMBER;
         smallest = fmin(smallest, pivot);
@@ -213,7 +270,7 @@ static double largest_gradient(const struct newton *newton)
 {
     const struct fit_sums *sums = newton->now;
     double largest = 0.0;
-    for (int i = 0; i < N; i++)
+    for (int i = 0; i < newton->pass.columns; i++)
         largest = fmax(largest,
                        fabs(sums->gradient[i] / sums->weight + newton->options->ridge * newton->weights[i]));
     return largest;
@@ -229,9 +286,9 @@ static enum fit_error improve(struct newton *newton, double *levenberg)
         if (error == FIT_ERROR_NUMBER || (error == FIT_ERROR_DEGENERATE && newton->options->ridge <= 0.0))
             return error;
         if (error == FIT_OK) {
-            for (int i = 0; i < N; i++)
+            for (int i = 0; i < newton->pass.columns; i++)
                 newton->trial[i] = newton->weights[i] + newton->step[i];
-            error = pass_run(&newton->pass, newton->trial, newton->options->threads, newton->tried);
+            error = pass_run(&newton->pass, newton->trial, newton->tried);
             double after = penalised(newton, newton->tried, newton->trial);
             if (error == FIT_OK && after <= before * (1.0 + 1e-12)) {
                 struct fit_sums *old = newton->now;
@@ -248,11 +305,24 @@ static enum fit_error improve(struct newton *newton, double *levenberg)
 
 /* --- a phase --- */
 
-static unsigned count_columns(const struct merged *rows, size_t count)
+static void see_traits(uint64_t key, bool seen[N])
+{
+    int16_t traits[TRAITS];
+    traits_of(features_board(key), traits);
+    for (int i = 0; i < TRAITS; i++)
+        seen[i] |= traits[i] != 0;
+}
+
+/* Columns with a value that is not zero. */
+static unsigned count_columns(const struct merged *rows, size_t count, enum weights_kind model)
 {
     bool seen[N] = {false};
     unsigned columns = 0;
     for (size_t i = 0; i < count; i++) {
+        if (model == WEIGHTS_FEATURES) {
+            see_traits(rows[i].key, seen);
+            continue;
+        }
         seen[FEATURES_BIAS] = true;
         seen[FEATURES_STORE] |= features_difference(rows[i].key) != 0;
         for (int house = 0; house < WEIGHTS_HOUSES; house++)
@@ -266,7 +336,7 @@ static unsigned count_columns(const struct merged *rows, size_t count)
 static bool rows_finite(const struct merged *rows, size_t count)
 {
     for (size_t i = 0; i < count; i++)
-        if (!(rows[i].target >= 0.0 && rows[i].target <= 1.0) || !(rows[i].weight > 0.0) ||
+        if (!(rows[i].target >= 0.0F && rows[i].target <= 1.0F) || !(rows[i].weight > 0.0F) ||
             !isfinite(rows[i].weight))
             return false;
     return true;
@@ -282,7 +352,7 @@ static void note_step(const struct newton *newton, struct fit_phase *phase, doub
 static enum fit_error iterate(struct newton *newton, int number, fit_report *report, void *context,
                               struct fit_phase *phase)
 {
-    enum fit_error error = pass_run(&newton->pass, newton->weights, newton->options->threads, newton->now);
+    enum fit_error error = pass_run(&newton->pass, newton->weights, newton->now);
     if (error != FIT_OK)
         return error;
     phase->weight = newton->now->weight;
@@ -309,7 +379,7 @@ static enum fit_error fit_one_phase(const struct merged *rows, size_t count, int
                                     const struct fit_options *options, fit_report *report, void *context,
                                     struct fit_phase *phase)
 {
-    *phase = (struct fit_phase){.rows = count, .columns = count_columns(rows, count)};
+    *phase = (struct fit_phase){.rows = count, .columns = count_columns(rows, count, options->model)};
     if (!rows_finite(rows, count))
         return FIT_ERROR_NUMBER;
     if (count == 0 || count < phase->columns)
@@ -322,8 +392,7 @@ static enum fit_error fit_one_phase(const struct merged *rows, size_t count, int
     newton->tried = malloc(sizeof *newton->tried);
     newton->matrix = malloc(N * N * sizeof *newton->matrix);
     enum fit_error error = FIT_ERROR_MEMORY;
-    if (pass_init(&newton->pass, rows, count, options->kernel) && newton->now && newton->tried &&
-        newton->matrix)
+    if (pass_init(&newton->pass, rows, count, options) && newton->now && newton->tried && newton->matrix)
         error = iterate(newton, number, report, context, phase);
     pass_done(&newton->pass);
     free(newton->now);

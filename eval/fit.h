@@ -1,5 +1,6 @@
-/* Logistic regression of the `table` kind by Newton (IRLS) with ridge and a Levenberg factor on failure. Its
- * phases share no parameter, so they are four independent blocks of FEATURES_COLUMNS (TRAINER "Fitting").
+/* Logistic regression of the kinds `table` and `features` by Newton (IRLS) with ridge and a Levenberg factor
+ * on failure. Their phases share no parameter, so they are four independent blocks: FEATURES_COLUMNS of a
+ * table, one-hot but for two, or the TRAITS of engine/traits.h (TRAINER "Fitting").
  *
  * Of each phase, what is made least is
  *     sum_i w_i * cross_entropy(y_i, sigmoid(x_i . b)) / sum_i w_i  +  ridge / 2 * |b|^2.
@@ -30,7 +31,8 @@ enum fit_error {
 };
 
 struct fit_options {
-    enum fit_kernel kernel;
+    enum weights_kind model; /* WEIGHTS_TABLE or WEIGHTS_FEATURES */
+    enum fit_kernel kernel;  /* of a table; traits are always dense */
     unsigned threads;
     unsigned iterations; /* 1..FIT_ITERATIONS_MAX, from zero */
     double ridge;        /* >= 0 */
@@ -48,7 +50,7 @@ struct fit_phase {
     unsigned columns; /* parameters that have data */
     unsigned steps;
     struct fit_step curve[FIT_CURVE_MAX]; /* steps + 1 entries, the first one at zero */
-    double weights[FEATURES_COLUMNS];     /* log odds */
+    double weights[FEATURES_COLUMNS];     /* log odds; of `features` the first TRAITS */
 };
 
 struct fit {
@@ -60,21 +62,28 @@ struct fit {
 struct fit_sums {
     double weight, loss;
     double gradient[FEATURES_COLUMNS];
-    double hessian[FEATURES_COLUMNS * FEATURES_COLUMNS]; /* row-major, the upper triangle */
+    double hessian[FEATURES_COLUMNS * FEATURES_COLUMNS]; /* row-major by fit_columns, the upper triangle */
 };
 
-/* One pass over the rows of a phase. Exposed so that tests can hold the kernels against each other. */
-enum fit_error fit_pass(const struct merged *rows, size_t count, const double weights[FEATURES_COLUMNS],
-                        enum fit_kernel kernel, unsigned threads, struct fit_sums *sums);
+/* Columns of a phase's block. */
+int fit_columns(enum weights_kind model);
+/* Log odds of a position under one phase's weights. */
+double fit_logit(enum weights_kind model, uint64_t key, const double *weights);
+
+/* One pass over the rows of a phase under fit_columns weights. Exposed so that tests can hold the kernels
+ * against each other. */
+enum fit_error fit_pass(const struct merged *rows, size_t count, const double *weights,
+                        const struct fit_options *options, struct fit_sums *sums);
 
 /* Called after each step; a non-zero return stops the fit with FIT_ERROR_STOPPED. */
 typedef int fit_report(void *context, int phase, unsigned step, double loss);
 
-/* Fits all phases from rows in key order. On failure `reason` says which phase and what to do. */
+/* Fits all phases from rows as rows_sort and rows_merge leave them. On failure `reason` says which phase and
+ * what to do. */
 enum fit_error fit_run(const struct merged *rows, size_t count, const struct fit_options *options,
                        fit_report *report, void *context, struct fit *out, char *reason, size_t reason_size);
 
-/* First row of `phase` in rows in key order; phase WEIGHTS_PHASES gives `count`. */
+/* First row of `phase` in sorted rows; phase WEIGHTS_PHASES gives `count`. */
 size_t fit_phase_first(const struct merged *rows, size_t count, int phase);
 
 #endif

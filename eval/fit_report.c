@@ -8,6 +8,7 @@
 #include <jansson.h>
 
 #include "eval/blas.h"
+#include "eval/command.h"
 #include "proto/artifact.h"
 
 static const char *const phase_names[WEIGHTS_PHASES] = {"36 and more", "24 to 35", "12 to 23", "under 12"};
@@ -38,13 +39,17 @@ static void print_data(const struct train *train)
     printf("\npositions    %" PRIu64 " read; left out: %" PRIu64 " opening, %" PRIu64
            " before noise, %" PRIu64 " decided, %" PRIu64 " with captures\n",
            read->positions, read->opening, read->noise, read->decided, read->captures);
-    printf("training     %" PRIu64 " positions of %" PRIu64 " games, %zu distinct; won by South %" PRIu64
-           ", North %" PRIu64 ", drawn %" PRIu64 "\n",
-           train->positions, read->training_games, train->merged_count, read->south, read->north,
+    printf("training     %" PRIu64 " positions of %" PRIu64 " games", train->positions, read->training_games);
+    if (train->merged_count > 0)
+        printf(", %zu distinct", train->merged_count);
+    printf("; won by South %" PRIu64 ", North %" PRIu64 ", drawn %" PRIu64 "\n", read->south, read->north,
            read->draws);
     printf("validation   %" PRIu64 " positions of %" PRIu64 " games; %.1f %% of them occur in training too\n",
            train->validation_positions, read->validation_games,
            share(train->shared, train->validation_positions));
+    if (train->exact.positions > 0)
+        printf("tables       decide %" PRIu64 " of them, %.1f %% of the weight%s\n", train->exact.positions,
+               100.0 * train->exact.share, train->exact.share > ENDGAME_SHARE ? " cut to 10 %" : "");
     if (train->k > 0.0)
         printf("target       %.2f result + %.2f score, K = %.1f hundredths of a seed\n", train->lambda,
                1.0 - train->lambda, train->k);
@@ -56,7 +61,8 @@ static void print_losses(const struct train *train)
 {
     const struct judge *judge = &train->judge;
     printf("loss         %-12s%-12s\n", "before", "after");
-    printf("  training   %-12.5f%-12.5f\n", train->train_before, train->train_after);
+    if (train->train_after > 0.0)
+        printf("  training   %-12.5f%-12.5f\n", train->train_before, train->train_after);
     if (!train->judged)
         return;
     printf("  validation %-12.5f%-12.5f%+.5f +- %.5f by game\n", judge->before, judge->after,
@@ -101,6 +107,19 @@ static void print_warnings(const struct train *train)
         printf("note         %s\n", remark);
 }
 
+static void print_fit(const struct train *train)
+{
+    const struct net_fit *net = train->net;
+    if (!net)
+        return;
+    const struct net_epoch *best = &net->curve[net->best - 1];
+    printf("net          %u epochs, the best one %u: loss %.5f, validation %.5f before rounding", net->epochs,
+           net->best, best->training, best->validation);
+    if (net->resumed > 0)
+        printf("; %u came from the checkpoint", net->resumed);
+    printf("\n");
+}
+
 void fit_report_text(const struct fit_request *request, const struct train *train,
                      const struct archive *archive, struct fit_times times)
 {
@@ -110,6 +129,7 @@ void fit_report_text(const struct fit_request *request, const struct train *trai
     print_losses(train);
     if (train->judged)
         print_calibration(train, request->calibration);
+    print_fit(train);
     printf("rounding     %d hundredths a log odd, shift %d, largest error %.2f hundredths\n",
            train->quantized.per_logit, train->quantized.shift, train->quantisation_error);
     printf("time         reading %.2f s (%.0f positions/s), fitting %.2f s on %u threads, %s\n",
@@ -151,15 +171,6 @@ static void set_hash(json_t *object, const char *key, const uint8_t sha256[STORE
     set(object, key, known ? json_string(hash) : json_null());
 }
 
-static void print_json(json_t *object)
-{
-    char *text = json_dumps(object, JSON_COMPACT | JSON_REAL_PRECISION(9));
-    if (text)
-        printf("%s\n", text);
-    free(text);
-    json_decref(object);
-}
-
 static json_t *warnings(const struct train *train)
 {
     json_t *list = json_array();
@@ -193,6 +204,7 @@ static void set_data(json_t *object, const struct train *train)
     set_count(object, "positions_read", read->positions);
     set_count(object, "positions", train->positions);
     set_count(object, "distinct_positions", train->merged_count);
+    set_count(object, "exact_positions", train->exact.positions);
     set_count(object, "validation_positions", train->validation_positions);
     set_count(object, "shared_positions", train->shared);
     set_hash(object, "data_sha256", train->data_sha256, train->has_data_sha256);
@@ -211,11 +223,23 @@ static void set_losses(json_t *object, const struct train *train)
     set_number_or_null(object, "train_loss_after", train->train_after, train->train_after > 0.0);
 }
 
-void fit_report_json(const struct fit_request *request, const struct train *train,
-                     const struct archive *archive, struct fit_times times)
+static void set_net(json_t *object, const struct train *train)
+{
+    const struct net_fit *net = train->net;
+    if (!net)
+        return;
+    set_count(object, "epochs", net->epochs);
+    set_count(object, "best_epoch", net->best);
+    set_count(object, "resumed_epochs", net->resumed);
+    set(object, "real_loss", json_real(net->curve[net->best - 1].validation));
+}
+
+json_t *fit_report_figures(const struct fit_request *request, const struct train *train,
+                           const struct archive *archive, struct fit_times times)
 {
     json_t *object = json_object();
     set(object, "state", json_string("finished"));
+    set(object, "kind", json_string(weights_kind_name(train->options.kind)));
     set(object, "weights", archive->number ? json_integer((json_int_t)archive->number) : json_null());
     set_hash(object, "sha256", train->sha256, true);
     set(object, "number", archive->number ? json_integer((json_int_t)archive->number) : json_null());
@@ -229,6 +253,7 @@ void fit_report_json(const struct fit_request *request, const struct train *trai
     set(object, "per_logit", json_integer(train->quantized.per_logit));
     set(object, "shift", json_integer(train->quantized.shift));
     set(object, "quantisation_error", json_real(train->quantisation_error));
+    set_net(object, train);
     set(object, "seconds_reading", json_real(times.reading_s));
     set(object, "seconds_fitting", json_real(times.fitting_s));
     set(object, "threads", json_integer(train->options.threads));
@@ -237,7 +262,57 @@ void fit_report_json(const struct fit_request *request, const struct train *trai
     set(object, "warnings", warnings(train));
     if (request->calibration)
         set(object, "calibration", calibration(train));
-    print_json(object);
+    return object;
+}
+
+void fit_report_json(const struct fit_request *request, const struct train *train,
+                     const struct archive *archive, struct fit_times times)
+{
+    command_print_json(fit_report_figures(request, train, archive, times));
+}
+
+void fit_report_print_judgement(const struct fit_request *request, const struct train *train)
+{
+    print_data(train);
+    print_losses(train);
+    print_calibration(train, request->calibration);
+    print_warnings(train);
+}
+
+void fit_report_set_judgement(json_t *object, const struct fit_request *request, const struct train *train)
+{
+    set_data(object, train);
+    set_losses(object, train);
+    set(object, "lambda", json_real(train->lambda));
+    set_number_or_null(object, "k", train->k, train->k > 0.0);
+    set(object, "start_score", json_real(train->start_score));
+    set(object, "warnings", warnings(train));
+    if (request->calibration)
+        set(object, "calibration", calibration(train));
+}
+
+void fit_report_data(const struct fit_request *request, const struct train *train,
+                     const struct archive *archive, struct fit_times times)
+{
+    uint64_t rows = train->positions + train->validation_positions;
+    if (request->json) {
+        json_t *object = json_object();
+        set(object, "state", json_string("dry-run"));
+        set(object, "kind", json_string(weights_kind_name(train->options.kind)));
+        set_count(object, "pairs", archive->pairs);
+        set_data(object, train);
+        set_number_or_null(object, "k", train->k, train->k > 0.0);
+        set_count(object, "bytes", rows * ROWS_BYTES);
+        set(object, "seconds_reading", json_real(times.reading_s));
+        set(object, "warnings", warnings(train));
+        command_print_json(object);
+        return;
+    }
+    print_data(train);
+    printf("memory       %.1f MiB of positions%s; %.2f s to read them\n",
+           (double)(rows * ROWS_BYTES) / 1048576.0, request->scratch ? " on disk" : "", times.reading_s);
+    print_warnings(train);
+    printf("dry run      nothing was fitted or stored\n");
 }
 
 void fit_report_refusal(const struct fit_request *request, const struct train *train,
@@ -255,5 +330,5 @@ void fit_report_refusal(const struct fit_request *request, const struct train *t
     set_data(object, train);
     set_losses(object, train);
     set(object, "warnings", warnings(train));
-    print_json(object);
+    command_print_json(object);
 }

@@ -12,6 +12,9 @@ struct fit_range {
     bool all;
 };
 
+/* Whether positions with a capture are kept. */
+enum fit_captures { FIT_CAPTURES_BY_KIND, FIT_CAPTURES_WITH, FIT_CAPTURES_WITHOUT };
+
 struct fit_request {
     struct fit_range ranges[READER_SOURCES_MAX];
     size_t range_count;
@@ -19,12 +22,22 @@ struct fit_request {
     const char *name, *output, *database, *config;
     struct train_options options;
     struct reader_filters filters;
+    enum fit_captures captures;
     unsigned memory_mib;
-    bool json, quiet, dry_run, calibration;
+    const char *weights; /* of kroo-train eval: what is judged */
+    const char *tables;  /* endgame tables; NULL = none */
+    const char *scratch; /* folder for the positions; NULL = memory */
+    const char *report;  /* folder for report.md, report.json and plots; NULL = none */
+    bool json, quiet, calibration;
+    bool dry_run;  /* read and count, fit nothing */
+    bool no_store; /* fit, but store nothing */
 };
 
 /* Reads options with argp; --help and wrong usage end the process (status 0 and 2). */
 void fit_request_parse(int argc, char **argv, struct fit_request *out);
+
+/* The same for `kroo-train eval WEIGHTS --games RANGES`. */
+void fit_request_parse_eval(int argc, char **argv, struct fit_request *out);
 
 /* Adds the comma separated ranges of `text`. 0, or -1 with a reason. Ranges of one experiment must not
  * overlap. */

@@ -77,7 +77,7 @@ static void finish(struct judge *judge, const struct clusters *clusters, double 
         }
 }
 
-void judge_run(const struct rows *validation, struct judge_targets targets, struct judged before,
+void judge_run(const struct rows *validation, struct row_targets targets, struct judged before,
                struct judged after, struct judge *out)
 {
     struct clusters clusters = {0};

@@ -30,12 +30,8 @@ struct judge {
     struct judge_bin bins[WEIGHTS_PHASES][JUDGE_BINS]; /* by predicted probability, of the fitted weights */
 };
 
-struct judge_targets {
-    double lambda, k; /* as row_target takes them */
-};
-
 /* `validation` in order of reading (rows of one game together). Zero rows give zeros. */
-void judge_run(const struct rows *validation, struct judge_targets targets, struct judged before,
+void judge_run(const struct rows *validation, struct row_targets targets, struct judged before,
                struct judged after, struct judge *out);
 
 /* Mean cross-entropy of merged rows under weights. */

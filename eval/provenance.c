@@ -52,30 +52,40 @@ static json_t *options(const struct train *train)
 {
     const struct train_options *chosen = &train->options;
     const struct reader_filters *filters = &train->reader.filters;
-    json_t *object = json_pack(
-        "{s:s, s:f, s:f, s:i, s:f, s:o, s:b}", "kernel", chosen->kernel == FIT_DENSE ? "dense" : "sparse",
-        "lambda", chosen->lambda, "ridge", chosen->ridge, "iterations", (int)chosen->iterations, "count_cap",
-        chosen->count_cap, "min_positions", number(chosen->min_positions), "force", chosen->force);
+    json_t *object = json_pack("{s:s, s:f, s:f, s:o, s:b, s:i}", "kind", weights_kind_name(chosen->kind),
+                               "lambda", chosen->lambda, "count_cap", chosen->count_cap, "min_positions",
+                               number(chosen->min_positions), "force", chosen->force, "tables_seeds",
+                               chosen->tables_seeds);
+    json_t *fitting =
+        chosen->kind == WEIGHTS_NET
+            ? json_pack("{s:i, s:i, s:f, s:i}", "epochs", (int)chosen->epochs, "batch", (int)chosen->batch,
+                        "rate", chosen->rate, "parts", NET_PARTS)
+            : json_pack("{s:s, s:f, s:i}", "kernel", chosen->kernel == FIT_DENSE ? "dense" : "sparse",
+                        "ridge", chosen->ridge, "iterations", (int)chosen->iterations);
     json_t *reading = json_pack(
         "{s:b, s:b, s:b, s:b, s:i, s:i, s:o, s:s}", "with_captures", filters->with_captures, "with_opening",
         filters->with_opening, "with_decided", filters->with_decided, "with_repeats", filters->with_repeats,
         "validation_ppm", (int)filters->validation_ppm, "sample_ppm", (int)filters->sample_ppm, "seed",
         number(filters->seed), "split", "mix(mix(mix(experiment seed, 4), pair))");
-    if (object && reading)
+    if (object && reading && fitting) {
         json_object_update(object, reading);
+        json_object_update(object, fitting);
+    }
     json_decref(reading);
+    json_decref(fitting);
     return object;
 }
 
 char *provenance_text(const struct train *train)
 {
-    json_t *object = json_pack(
-        "{s:s, s:s, s:s, s:s, s:s, s:o, s:o, s:o, s:i, s:o, s:o, s:o, s:o, s:f}", "source", "kroo-train",
-        "trainer", train_build(), "engine", engine_build(), "kind", "table", "rules",
-        train->reader.rules.name, "data_sha256", hex(train->data_sha256), "manifest", manifest(train),
-        "options", options(train), "shards", SHARDS, "games", number(train->reader.counts.training_games),
-        "positions", number(train->positions), "distinct_positions", number(train->merged_count), "k",
-        rounded(train->k, 1e-3), "lambda", train->lambda);
+    json_t *object =
+        json_pack("{s:s, s:s, s:s, s:s, s:s, s:o, s:o, s:o, s:i, s:o, s:o, s:o, s:o, s:f}", "source",
+                  "kroo-train", "trainer", train_build(), "engine", engine_build(), "kind",
+                  weights_kind_name(train->options.kind), "rules", train->reader.rules.name, "data_sha256",
+                  hex(train->data_sha256), "manifest", manifest(train), "options", options(train), "shards",
+                  SHARDS, "games", number(train->reader.counts.training_games), "positions",
+                  number(train->positions), "distinct_positions", number(train->merged_count), "k",
+                  rounded(train->k, 1e-3), "lambda", train->lambda);
     json_t *parents = json_array();
     if (train->parent.stored)
         json_array_append_new(parents, hex(train->parent.sha256));
@@ -125,6 +135,8 @@ char *provenance_options(const struct train *train)
     json_object_set_new(object, "read", counts(&train->reader.counts));
     json_object_set_new(object, "shared_validation_positions", number(train->shared));
     json_object_set_new(object, "validation_positions", number(train->validation_positions));
+    json_object_set_new(object, "exact_positions", number(train->exact.positions));
+    json_object_set_new(object, "exact_share", json_real(train->exact.share));
     json_object_set_new(object, "quantisation_error", json_real(train->quantisation_error));
     json_object_set_new(object, "shift", json_integer(train->quantized.shift));
     json_object_set_new(object, "per_logit", json_integer(train->quantized.per_logit));
@@ -152,15 +164,37 @@ static json_t *calibration(const struct judge_bin bins[JUDGE_BINS])
     return list;
 }
 
-char *provenance_curve(const struct train *train)
+static json_t *epochs(const struct net_fit *net)
+{
+    json_t *list = json_array();
+    for (unsigned i = 0; net && i < net->epochs; i++)
+        json_array_append_new(list,
+                              json_pack("{s:f, s:f, s:f}", "training", net->curve[i].training, "validation",
+                                        net->curve[i].validation, "rate", net->curve[i].rate));
+    return list;
+}
+
+json_t *provenance_curve_json(const struct train *train)
 {
     json_t *list = json_array();
     for (int i = 0; i < WEIGHTS_PHASES; i++) {
         const struct fit_phase *phase = &train->fit.phases[i];
-        json_array_append_new(list, json_pack("{s:i, s:o, s:f, s:i, s:o, s:o}", "phase", i, "rows",
-                                              number(phase->rows), "positions", phase->weight, "columns",
-                                              (int)phase->columns, "steps", steps(phase), "calibration",
-                                              calibration(train->judge.bins[i])));
+        json_t *entry = json_pack("{s:i, s:o}", "phase", i, "calibration", calibration(train->judge.bins[i]));
+        if (train->options.kind != WEIGHTS_NET) {
+            json_object_set_new(entry, "rows", number(phase->rows));
+            json_object_set_new(entry, "positions", json_real(phase->weight));
+            json_object_set_new(entry, "columns", json_integer(phase->columns));
+            json_object_set_new(entry, "steps", steps(phase));
+        }
+        json_array_append_new(list, entry);
     }
-    return text_of(list);
+    if (train->options.kind == WEIGHTS_NET)
+        json_array_append_new(list, json_pack("{s:i, s:o}", "best", train->net ? (int)train->net->best : 0,
+                                              "epochs", epochs(train->net)));
+    return list;
+}
+
+char *provenance_curve(const struct train *train)
+{
+    return text_of(provenance_curve_json(train));
 }

@@ -5,6 +5,8 @@
 #ifndef KROO_EVAL_PROVENANCE_H
 #define KROO_EVAL_PROVENANCE_H
 
+#include <jansson.h>
+
 struct train;
 
 /* One JSON object for weights_create_table. */
@@ -13,7 +15,9 @@ char *provenance_text(const struct train *train);
 char *provenance_manifest(const struct train *train);
 /* Filters and every option that the row has no column for. */
 char *provenance_options(const struct train *train);
-/* Losses of each phase step by step, calibration by phase, counts of what was left out, warnings. */
+/* By phase: calibration and, but for a net, the losses step by step. Of a net a last entry with its epochs.
+ */
 char *provenance_curve(const struct train *train);
+json_t *provenance_curve_json(const struct train *train);
 
 #endif

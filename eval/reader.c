@@ -31,6 +31,16 @@ enum reader_error reader_init(struct reader *reader, const struct rules *rules,
     return READER_ERROR_MEMORY;
 }
 
+enum reader_error reader_on_disk(struct reader *reader, const char *folder)
+{
+    if (rows_on_disk(&reader->training, folder) == ROWS_OK &&
+        rows_on_disk(&reader->validation, folder) == ROWS_OK)
+        return READER_OK;
+    snprintf(reader->reason, sizeof reader->reason,
+             "no file can be made in %.200s; give a folder on a disk with --scratch", folder);
+    return READER_ERROR_MEMORY;
+}
+
 void reader_done(struct reader *reader)
 {
     rows_done(&reader->training);
@@ -216,11 +226,13 @@ static enum reader_error take_positions(const struct reading *reading)
     for (size_t ply = 0; ply < game->plies; ply++) {
         enum reader_error error = take_position(reading, ply);
         if (error == READER_ERROR_LIMIT)
-            return refuse(
-                reading->reader, game, error,
-                "the positions do not fit in the memory allowed; give a larger --memory-mib or fewer games");
+            return refuse(reading->reader, game, error,
+                          "the positions do not fit in the memory allowed; give a larger --memory-mib, a "
+                          "--scratch folder, "
+                          "a --sample of the pairs, or fewer games");
         if (error != READER_OK)
-            return refuse(reading->reader, game, error, "memory is short; train on fewer games");
+            return refuse(reading->reader, game, error,
+                          "memory or the --scratch folder is full; train on fewer games");
     }
     return READER_OK;
 }

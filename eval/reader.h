@@ -70,6 +70,8 @@ struct reader {
 /* `rows_limit` bounds training and validation rows together. READER_ERROR_MEMORY when memory is short. */
 enum reader_error reader_init(struct reader *reader, const struct rules *rules,
                               const struct reader_filters *filters, size_t rows_limit);
+/* Keeps the positions in files in `folder` (rows_on_disk); before the first game. */
+enum reader_error reader_on_disk(struct reader *reader, const char *folder);
 void reader_done(struct reader *reader);
 
 /* A store_training_row whose context is a struct reader. */

@@ -1,86 +1,172 @@
 #include "eval/rows.h"
 
+#include <fcntl.h>
 #include <math.h>
 #include <sodium.h>
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
 
 #include "engine/bytes.h"
+#include "engine/mix.h"
 #include "engine/play.h"
+#include "eval/features.h"
+#include "eval/radix.h"
 
-enum { ROWS_FIRST_CAPACITY = 1 << 14, ROW_BYTES = 11 };
+enum { ROWS_FIRST_CAPACITY = 1 << 16, ROWS_STEP_MAX = 1 << 26, DIGEST_BYTES = 11 };
+
+/* --- the mapping --- */
 
 void rows_init(struct rows *rows, size_t limit)
 {
     *rows = (struct rows){.limit = limit};
 }
 
+enum rows_error rows_on_disk(struct rows *rows, const char *folder)
+{
+    int file = open(folder, O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
+    if (file < 0)
+        return ROWS_ERROR_MEMORY;
+    rows->file = file + 1;
+    return ROWS_OK;
+}
+
 void rows_done(struct rows *rows)
 {
-    free(rows->items);
+    if (rows->items)
+        munmap(rows->items, rows->capacity * sizeof *rows->items);
+    if (rows->file)
+        close(rows->file - 1);
     *rows = (struct rows){0};
+}
+
+/* Pages that were not written to take no memory, so growing ahead costs none. Blocks of a file are taken at
+ * once: a full disk must be an error here, not a signal later. */
+static bool grow(struct rows *rows)
+{
+    size_t more = rows->capacity < ROWS_STEP_MAX ? rows->capacity : ROWS_STEP_MAX;
+    size_t capacity = rows->capacity ? rows->capacity + more : ROWS_FIRST_CAPACITY;
+    size_t old = rows->capacity * sizeof *rows->items, size = capacity * sizeof *rows->items;
+    if (rows->file && posix_fallocate(rows->file - 1, (off_t)old, (off_t)(size - old)) != 0)
+        return false;
+    void *items = rows->items  ? mremap(rows->items, old, size, MREMAP_MAYMOVE)
+                  : rows->file ? mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_SHARED, rows->file - 1, 0)
+                               : mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    if (items == MAP_FAILED)
+        return false;
+    (void)madvise(items, size, MADV_HUGEPAGE); /* sorting jumps about; a refusal costs speed alone */
+    rows->items = items;
+    rows->capacity = capacity;
+    return true;
 }
 
 enum rows_error rows_add(struct rows *rows, const struct row *row)
 {
     if (rows->count >= rows->limit)
         return ROWS_ERROR_LIMIT;
-    if (rows->count == rows->capacity) {
-        size_t capacity = rows->capacity ? rows->capacity + rows->capacity / 2 : ROWS_FIRST_CAPACITY;
-        capacity = capacity < rows->limit ? capacity : rows->limit;
-        struct row *items = realloc(rows->items, capacity * sizeof *items);
-        if (!items)
-            return ROWS_ERROR_MEMORY;
-        rows->items = items;
-        rows->capacity = capacity;
-    }
+    if (rows->count == rows->capacity && !grow(rows))
+        return ROWS_ERROR_MEMORY;
     rows->items[rows->count++] = *row;
     return ROWS_OK;
 }
 
+/* --- orders --- */
+
+enum { ORDER_LEVELS = 16, ORDER_REST = 9, GAME_LEVELS = 4 };
+
+/* Phase, then the mixed key: keys crowd together, mixed ones fill every digit evenly, so that three passes
+ * bring most rows to their place. */
+static inline uint64_t key_order(uint64_t key)
+{
+    return (uint64_t)features_phase(key) << 62 | mix_finish(key) >> 2;
+}
+
+/* Score, half points and game as one number in their order. */
+static inline uint64_t row_rest(const struct row *row)
+{
+    return (uint64_t)(uint16_t)(row->score ^ INT16_MIN) << 40 | (uint64_t)row->half_points << 32 | row->game;
+}
+
+static inline unsigned row_digit(const void *item, unsigned level)
+{
+    struct row row;
+    memcpy(&row, item, sizeof row);
+    if (level < ORDER_REST - 1)
+        return (unsigned)(key_order(row.key) >> (8 * (ORDER_REST - 2 - level))) & 0xff;
+    if (level == ORDER_REST - 1)
+        return (unsigned)(mix_finish(row.key) & 3);
+    return (unsigned)(row_rest(&row) >> (8 * (ORDER_LEVELS - 1 - level))) & 0xff;
+}
+
+static int compare_keys(uint64_t a, uint64_t b)
+{
+    uint64_t x = key_order(a), y = key_order(b);
+    if (x == y) { /* but for the two bits that the phase takes the place of */
+        x = mix_finish(a);
+        y = mix_finish(b);
+    }
+    return (x > y) - (x < y);
+}
+
 static int compare_rows(const void *left, const void *right)
 {
-    const struct row *a = left, *b = right;
-    if (a->key != b->key)
-        return a->key < b->key ? -1 : 1;
-    if (a->score != b->score)
-        return a->score < b->score ? -1 : 1;
-    if (a->half_points != b->half_points)
-        return a->half_points < b->half_points ? -1 : 1;
-    return (a->game > b->game) - (a->game < b->game);
+    struct row a, b;
+    memcpy(&a, left, sizeof a);
+    memcpy(&b, right, sizeof b);
+    if (a.key != b.key)
+        return compare_keys(a.key, b.key);
+    return (row_rest(&a) > row_rest(&b)) - (row_rest(&a) < row_rest(&b));
+}
+
+static unsigned game_digit(const void *item, unsigned level)
+{
+    struct row row;
+    memcpy(&row, item, sizeof row);
+    if (level < GAME_LEVELS)
+        return row.game >> (8 * (GAME_LEVELS - 1 - level)) & 0xff;
+    /* The lowest four digits of row_digit are the game again. */
+    return row_digit(item, level - GAME_LEVELS);
+}
+
+static int compare_games(const void *left, const void *right)
+{
+    struct row a, b;
+    memcpy(&a, left, sizeof a);
+    memcpy(&b, right, sizeof b);
+    return a.game != b.game ? (a.game > b.game) - (a.game < b.game) : compare_rows(left, right);
 }
 
 void rows_sort(struct rows *rows)
 {
     if (rows->count > 1)
-        qsort(rows->items, rows->count, sizeof *rows->items, compare_rows);
+        radix_sort(rows->items, rows->count, ORDER_LEVELS, row_digit, compare_rows);
 }
 
-static bool contains_key(const struct rows *rows, uint64_t key)
+void rows_sort_by_game(struct rows *rows)
 {
-    size_t low = 0, high = rows->count;
-    while (low < high) {
-        size_t middle = low + (high - low) / 2;
-        if (rows->items[middle].key < key)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return low < rows->count && rows->items[low].key == key;
+    if (rows->count > 1)
+        radix_sort(rows->items, rows->count, ORDER_LEVELS, game_digit, compare_games);
 }
 
 size_t rows_shared(const struct rows *rows, const struct rows *sample)
 {
     size_t shared = 0;
-    for (size_t i = 0; i < sample->count; i++)
-        shared += contains_key(rows, sample->items[i].key);
+    for (size_t i = 0, at = 0; i < sample->count; i++) {
+        uint64_t key = sample->items[i].key;
+        while (at < rows->count && compare_keys(rows->items[at].key, key) < 0)
+            at++;
+        shared += at < rows->count && rows->items[at].key == key;
+    }
     return shared;
 }
 
+/* --- digest --- */
+
 static void digest_set(crypto_hash_sha256_state *state, const struct rows *rows, uint8_t name)
 {
-    uint8_t block[ROW_BYTES * 1024];
+    uint8_t block[DIGEST_BYTES * 1024];
     size_t used = 0;
     crypto_hash_sha256_update(state, &name, 1);
     for (size_t i = 0; i < rows->count; i++) {
@@ -89,7 +175,7 @@ static void digest_set(crypto_hash_sha256_state *state, const struct rows *rows,
         bytes_put_u32(block + used + 4, (uint32_t)(row->key >> 32));
         bytes_put_u16(block + used + 8, (uint16_t)row->score);
         block[used + 10] = row->half_points;
-        used += ROW_BYTES;
+        used += DIGEST_BYTES;
         if (used == sizeof block) {
             crypto_hash_sha256_update(state, block, used);
             used = 0;
@@ -107,6 +193,8 @@ void rows_digest(const struct rows *training, const struct rows *validation, uin
     crypto_hash_sha256_final(&state, sha256);
 }
 
+/* --- merging --- */
+
 double row_target(const struct row *row, double lambda, double k)
 {
     double result = row->half_points / 2.0;
@@ -115,15 +203,9 @@ double row_target(const struct row *row, double lambda, double k)
     return lambda * result + (1.0 - lambda) / (1.0 + exp(-row->score / k));
 }
 
-enum rows_error rows_merge(const struct rows *rows, double lambda, double k, double cap,
-                           struct merged **merged, size_t *count)
+struct merged *rows_merge(struct rows *rows, double lambda, double k, double cap, size_t *count)
 {
-    size_t keys = 0;
-    for (size_t i = 0; i < rows->count; i++)
-        keys += i == 0 || rows->items[i].key != rows->items[i - 1].key;
-    struct merged *list = malloc((keys ? keys : 1) * sizeof *list);
-    if (!list)
-        return ROWS_ERROR_MEMORY;
+    unsigned char *place = (unsigned char *)rows->items; /* entries never overtake the rows they come from */
     size_t made = 0;
     for (size_t i = 0; i < rows->count;) {
         uint64_t key = rows->items[i].key;
@@ -132,10 +214,35 @@ enum rows_error rows_merge(const struct rows *rows, double lambda, double k, dou
         for (; i < rows->count && rows->items[i].key == key; i++)
             sum += row_target(&rows->items[i], lambda, k);
         double number = (double)(i - first);
-        list[made++] = (struct merged){
-            .key = key, .target = sum / number, .weight = cap > 0.0 && number > cap ? cap : number};
+        struct merged entry = {.key = key,
+                               .target = (float)(sum / number),
+                               .weight = (float)(cap > 0.0 && number > cap ? cap : number)};
+        memcpy(place + made++ * sizeof entry, &entry, sizeof entry);
     }
-    *merged = list;
+    rows->count = 0;
     *count = made;
-    return ROWS_OK;
+    return (struct merged *)(void *)rows->items;
+}
+
+/* Mixed once, keys are digits in any order; entries have different keys. */
+static unsigned shuffled_digit(const void *item, unsigned level)
+{
+    struct merged entry;
+    memcpy(&entry, item, sizeof entry);
+    return (unsigned)(mix_finish(entry.key) >> (8 * (7 - level))) & 0xff;
+}
+
+static int compare_shuffled(const void *left, const void *right)
+{
+    struct merged a, b;
+    memcpy(&a, left, sizeof a);
+    memcpy(&b, right, sizeof b);
+    uint64_t x = mix_finish(a.key), y = mix_finish(b.key);
+    return (x > y) - (x < y);
+}
+
+void rows_shuffle(struct merged *merged, size_t count)
+{
+    if (count > 1)
+        radix_sort(merged, count, 8, shuffled_digit, compare_shuffled);
 }

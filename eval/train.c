@@ -7,8 +7,10 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "eval/features.h"
 #include "eval/provenance.h"
 #include "eval/scale.h"
+#include "eval/train_fit.h"
 #include "proto/artifact.h"
 
 /* A share of one result from which the class is called lopsided. */
@@ -16,7 +18,7 @@ static const double lopsided_share = 0.95;
 /* Fewer games than this cannot tell a better fit from a lucky one. */
 enum { FEW_VALIDATION_GAMES = 30 };
 
-__attribute__((format(printf, 2, 3))) static void warn(struct train *train, const char *format, ...)
+void train_warn(struct train *train, const char *format, ...)
 {
     va_list arguments;
     if (train->warning_count == TRAIN_WARNINGS_MAX)
@@ -26,8 +28,7 @@ __attribute__((format(printf, 2, 3))) static void warn(struct train *train, cons
     va_end(arguments);
 }
 
-__attribute__((format(printf, 3, 4))) static enum train_status
-end(struct train *train, enum train_status status, const char *format, ...)
+enum train_status train_end(struct train *train, enum train_status status, const char *format, ...)
 {
     va_list arguments;
     va_start(arguments, format);
@@ -44,25 +45,26 @@ static enum train_status check_results(struct train *train)
     uint64_t most = counts->south > counts->north ? counts->south : counts->north;
     most = most > counts->draws ? most : counts->draws;
     if (counts->games == 0)
-        return end(train, TRAIN_REFUSED, "no games: the ranges hold no counted game; see `kroo ls`");
+        return train_end(train, TRAIN_REFUSED, "no games: the ranges hold no counted game; see `kroo ls`");
     if (counts->training_games == 0)
-        return end(train, TRAIN_REFUSED,
-                   "no training games: all %" PRIu64 " games fell to validation; use more games",
-                   counts->games);
+        return train_end(train, TRAIN_REFUSED,
+                         "no training games: all %" PRIu64 " games fell to validation; use more games",
+                         counts->games);
     if (most == counts->training_games)
-        return end(train, TRAIN_REFUSED,
-                   "one outcome only: all %" PRIu64
-                   " training games were %s, so there is nothing to learn from them",
-                   most,
+        return train_end(train, TRAIN_REFUSED,
+                         "one outcome only: all %" PRIu64
+                         " training games were %s, so there is nothing to learn from them",
+                         most,
+                         most == counts->draws   ? "drawn"
+                         : most == counts->south ? "won by South"
+                                                 : "won by North");
+    if ((double)most >= lopsided_share * (double)counts->training_games)
+        train_warn(train,
+                   "lopsided results: %.1f %% of the training games were %s; the weights will lean that way",
+                   100.0 * (double)most / (double)counts->training_games,
                    most == counts->draws   ? "drawn"
                    : most == counts->south ? "won by South"
                                            : "won by North");
-    if ((double)most >= lopsided_share * (double)counts->training_games)
-        warn(train, "lopsided results: %.1f %% of the training games were %s; the weights will lean that way",
-             100.0 * (double)most / (double)counts->training_games,
-             most == counts->draws   ? "drawn"
-             : most == counts->south ? "won by South"
-                                     : "won by North");
     return TRAIN_DONE;
 }
 
@@ -76,17 +78,17 @@ static enum train_status check_data(struct train *train)
     train->positions = train->reader.training.count;
     train->validation_positions = train->reader.validation.count;
     if (train->positions < train->options.min_positions)
-        return end(train, TRAIN_REFUSED,
-                   "too few positions: %" PRIu64 " to train on, at least %" PRIu64
-                   " are wanted; play more games, or lower --min-positions",
-                   train->positions, train->options.min_positions);
+        return train_end(train, TRAIN_REFUSED,
+                         "too few positions: %" PRIu64 " to train on, at least %" PRIu64
+                         " are wanted; play more games, or lower --min-positions",
+                         train->positions, train->options.min_positions);
     if (rules_parse(train->parent.weights->rules, &parent_rules, why, sizeof why) != 0 ||
         !rules_equal(&parent_rules, &train->reader.rules))
-        return end(train, TRAIN_REFUSED,
-                   "the parent was made for the rules `%s`, the games were played by `%s`",
-                   train->parent.weights->rules, train->reader.rules.name);
+        return train_end(train, TRAIN_REFUSED,
+                         "the parent was made for the rules `%s`, the games were played by `%s`",
+                         train->parent.weights->rules, train->reader.rules.name);
     if (train->reader.validation.count == 0 && !train->options.force)
-        return end(
+        return train_end(
             train, TRAIN_REFUSED,
             "no validation positions, so nothing shows whether the fit is better; use more games or a larger "
             "--validation-share");
@@ -95,33 +97,25 @@ static enum train_status check_data(struct train *train)
 
 /* --- data: digest, scale, merging --- */
 
-/* Validation keeps its order of reading for the standard error, so a copy is sorted for the digest. */
-static enum train_status digest_data(struct train *train)
+/* Validation goes back to its games afterwards: they are the clusters of the standard error. */
+static void digest_data(struct train *train)
 {
-    const struct rows *validation = &train->reader.validation;
-    struct rows copy = {.count = validation->count};
-    copy.items = malloc((copy.count ? copy.count : 1) * sizeof *copy.items);
-    if (!copy.items)
-        return end(train, TRAIN_FAILED, "memory is short; train on fewer games");
-    if (copy.count > 0)
-        memcpy(copy.items, validation->items, copy.count * sizeof *copy.items);
-    rows_sort(&copy);
-    rows_sort(&train->reader.training);
-    rows_digest(&train->reader.training, &copy, train->data_sha256);
+    struct rows *training = &train->reader.training, *validation = &train->reader.validation;
+    rows_sort(training);
+    rows_sort(validation);
+    rows_digest(training, validation, train->data_sha256);
     train->has_data_sha256 = true;
-    train->shared = rows_shared(&train->reader.training, &copy);
-    rows_done(&copy);
-    return TRAIN_DONE;
+    train->shared = rows_shared(training, validation);
+    rows_sort_by_game(validation);
 }
 
-/* K from training rows whose score is an estimate; proven outcomes say nothing about the scale. */
-static enum train_status fit_score_scale(struct train *train)
+/* K from rows whose score is an estimate; proven outcomes say nothing about the scale. */
+static enum train_status fit_score_scale(struct train *train, const struct rows *rows)
 {
-    const struct rows *rows = &train->reader.training;
     struct scale *scale = scale_create();
     uint64_t scored = 0;
     if (!scale)
-        return end(train, TRAIN_FAILED, "memory is short; train on fewer games");
+        return train_end(train, TRAIN_FAILED, "memory is short; train on fewer games");
     for (size_t i = 0; i < rows->count; i++) {
         const struct row *row = &rows->items[i];
         bool estimate = row->score != PLAY_NO_SCORE && abs(row->score) < SEARCH_WIN_BOUND;
@@ -134,67 +128,41 @@ static enum train_status fit_score_scale(struct train *train)
     train->lambda = train->options.lambda;
     if (scored == 0 || train->lambda >= 1.0) {
         if (scored == 0 && train->lambda < 1.0)
-            warn(train, "no position has a search score, so the target is the result alone (lambda 1)");
+            train_warn(train, "no position has a search score, so the target is the result alone (lambda 1)");
         train->lambda = 1.0;
         train->k = error == SCALE_OK ? train->k : 0.0;
         return TRAIN_DONE;
     }
     if (error != SCALE_OK)
-        return end(train, TRAIN_REFUSED,
-                   "the search scores do not go with the results (no positive scale fits them); check the "
-                   "experiment, "
-                   "or give --lambda 1 to learn from results alone");
+        return train_end(
+            train, TRAIN_REFUSED,
+            "the search scores do not go with the results (no positive scale fits them); check the "
+            "experiment, "
+            "or give --lambda 1 to learn from results alone");
     if (train->k < 2.0 * SCALE_K_MIN)
-        warn(train, "the scores separate the results perfectly; that is too little data, or a mistake");
+        train_warn(train, "the scores separate the results perfectly; that is too little data, or a mistake");
     return TRAIN_DONE;
 }
 
-static enum train_status merge_data(struct train *train)
+static void merge_data(struct train *train)
 {
-    if (rows_merge(&train->reader.training, train->lambda, train->k, train->options.count_cap, &train->merged,
-                   &train->merged_count) != ROWS_OK)
-        return end(train, TRAIN_FAILED, "memory is short; train on fewer games");
-    rows_done(&train->reader.training);
-    return TRAIN_DONE;
+    train->merged = rows_merge(&train->reader.training, train->lambda, train->k, train->options.count_cap,
+                               &train->merged_count);
+    if (train->tables && train->options.tables_seeds > 0)
+        endgame_correct(train->tables, train->options.tables_seeds, train->merged, train->merged_count,
+                        &train->exact);
 }
 
-/* --- fit, quantise, judge --- */
-
-static enum train_status fit_weights(struct train *train)
-{
-    struct fit_options options = {.kernel = train->options.kernel,
-                                  .threads = train->options.threads,
-                                  .iterations = train->options.iterations,
-                                  .ridge = train->options.ridge};
-    switch (fit_run(train->merged, train->merged_count, &options, train->report, train->report_context,
-                    &train->fit, train->reason, sizeof train->reason)) {
-    case FIT_OK:
-        break;
-    case FIT_ERROR_STOPPED:
-        return TRAIN_STOPPED;
-    case FIT_ERROR_MEMORY:
-        return TRAIN_FAILED;
-    case FIT_ERROR_NUMBER:
-    case FIT_ERROR_ROWS:
-    case FIT_ERROR_DEGENERATE:
-    case FIT_ERROR_DIVERGED:
-        return TRAIN_REFUSED;
-    }
-    enum quantize_error error = quantize_fit(&train->fit, &train->quantized);
-    if (error != QUANTIZE_OK)
-        return end(train, TRAIN_REFUSED, "%s", quantize_error_text(error));
-    return TRAIN_DONE;
-}
+/* --- weights, judging --- */
 
 static enum train_status make_weights(struct train *train, const char *provenance)
 {
     weights_destroy(train->weights);
     train->weights = NULL;
     enum weights_error error =
-        weights_create_table(train->reader.rules.name, train->quantized.shift, train->quantized.per_logit,
-                             train->quantized.phases, provenance, &train->weights);
+        quantize_weights(&train->quantized, train->reader.rules.name, provenance, &train->weights);
     if (error != WEIGHTS_OK)
-        return end(train, TRAIN_FAILED, "%s", weights_error_text(error));
+        return train_end(train, TRAIN_FAILED, "%s", weights_error_text(error));
     return TRAIN_DONE;
 }
 
@@ -204,41 +172,49 @@ static enum train_status fit_parent_scale(struct train *train)
 {
     struct scale *scale = scale_create();
     if (!scale)
-        return end(train, TRAIN_FAILED, "memory is short; train on fewer games");
+        return train_end(train, TRAIN_FAILED, "memory is short; train on fewer games");
     for (size_t i = 0; i < train->merged_count; i++)
         scale_add(scale, features_score(train->merged[i].key, train->parent.weights), train->merged[i].target,
                   train->merged[i].weight);
     if (scale_fit(scale, &train->parent_k) != SCALE_OK) {
         train->parent_k = SCALE_K_MAX;
-        warn(train, "the parent's scores say nothing about these games");
+        train_warn(train, "the parent's scores say nothing about these games");
     }
     free(scale);
     return TRAIN_DONE;
+}
+
+static void judge_validation(struct train *train)
+{
+    struct judged before = {train->parent.weights, train->parent_k};
+    struct judged after = {train->weights, train->own_k};
+    struct row_targets targets = {train->lambda, train->k};
+    struct position start = position_start();
+    judge_run(&train->reader.validation, targets, before, after, &train->judge);
+    train->judged = train->judge.positions > 0;
+    train->start_score = weights_evaluate(train->weights, &start);
+    if (train->judge.games < FEW_VALIDATION_GAMES)
+        train_warn(train, "only %" PRIu64 " validation games: the losses say little", train->judge.games);
 }
 
 static void judge_weights(struct train *train)
 {
     struct judged before = {train->parent.weights, train->parent_k};
     struct judged after = {train->weights, train->weights->per_logit};
-    struct judge_targets targets = {train->lambda, train->k};
-    struct position start = position_start();
+    train->own_k = after.k;
     train->train_before = judge_merged(train->merged, train->merged_count, before);
     train->train_after = judge_merged(train->merged, train->merged_count, after);
-    judge_run(&train->reader.validation, targets, before, after, &train->judge);
-    train->judged = train->judge.positions > 0;
-    train->quantisation_error =
-        quantize_largest_error(&train->fit, train->weights, train->merged, train->merged_count);
-    train->start_score = weights_evaluate(train->weights, &start);
+    judge_validation(train);
+    train->quantisation_error = train_rounding(train);
     double p = 1.0 / (1.0 + exp(-train->start_score / train->weights->per_logit));
     if (fabs(p - 0.5) > 0.1)
-        warn(train,
-             "the new weights call the start position %.0f %% for the side to move; is the data one-sided?",
-             100.0 * p);
-    if (train->judge.games < FEW_VALIDATION_GAMES)
-        warn(train, "only %" PRIu64 " validation games: the losses say little", train->judge.games);
+        train_warn(
+            train,
+            "the new weights call the start position %.0f %% for the side to move; is the data one-sided?",
+            100.0 * p);
     if (train->judged && 2 * train->shared > train->validation_positions)
-        warn(train, "%.0f %% of the validation positions occur in training too: play more varied games",
-             100.0 * (double)train->shared / (double)train->validation_positions);
+        train_warn(train, "%.0f %% of the validation positions occur in training too: play more varied games",
+                   100.0 * (double)train->shared / (double)train->validation_positions);
 }
 
 /* The gate that needs no match: worse than the parent on games neither was fitted on. */
@@ -248,13 +224,14 @@ static enum train_status check_gain(struct train *train)
     if (!train->judged || judge->after <= judge->before)
         return TRAIN_DONE;
     if (!isfinite(judge->after))
-        return end(train, TRAIN_FAILED, "the validation loss is no number; nothing was kept");
+        return train_end(train, TRAIN_FAILED, "the validation loss is no number; nothing was kept");
     if (train->options.force) {
-        warn(train, "worse than the parent by %.5f +- %.5f on the validation games; kept because of --force",
-             judge->difference, judge->error);
+        train_warn(train,
+                   "worse than the parent by %.5f +- %.5f on the validation games; kept because of --force",
+                   judge->difference, judge->error);
         return TRAIN_DONE;
     }
-    return end(
+    return train_end(
         train, TRAIN_REFUSED,
         "worse than the parent: validation loss %.5f before, %.5f after (by %.5f +- %.5f); play more games, "
         "raise --ridge, or keep it with --force",
@@ -265,28 +242,34 @@ static enum train_status write_file(struct train *train)
 {
     char *provenance = provenance_text(train);
     enum train_status status =
-        provenance ? make_weights(train, provenance) : end(train, TRAIN_FAILED, "memory is short");
+        provenance ? make_weights(train, provenance) : train_end(train, TRAIN_FAILED, "memory is short");
     free(provenance);
     if (status != TRAIN_DONE)
         return status;
     enum weights_error error = weights_serialize(train->weights, &train->bytes, &train->size);
     if (error != WEIGHTS_OK)
-        return end(train, TRAIN_FAILED, "%s", weights_error_text(error));
+        return train_end(train, TRAIN_FAILED, "%s", weights_error_text(error));
     artifact_hash(train->bytes, train->size, train->sha256);
     return TRAIN_DONE;
 }
 
-enum train_status train_run(struct train *train)
+enum train_status train_look(struct train *train)
 {
     enum train_status status = check_data(train);
+    if (status != TRAIN_DONE)
+        return status;
+    digest_data(train);
+    status = fit_score_scale(train, &train->reader.training);
     if (status == TRAIN_DONE)
-        status = digest_data(train);
+        merge_data(train);
+    return status;
+}
+
+enum train_status train_run(struct train *train)
+{
+    enum train_status status = train_look(train);
     if (status == TRAIN_DONE)
-        status = fit_score_scale(train);
-    if (status == TRAIN_DONE)
-        status = merge_data(train);
-    if (status == TRAIN_DONE)
-        status = fit_weights(train);
+        status = train_fit(train);
     if (status == TRAIN_DONE)
         status = make_weights(train, "{}");
     if (status == TRAIN_DONE)
@@ -298,13 +281,77 @@ enum train_status train_run(struct train *train)
     return status == TRAIN_DONE ? write_file(train) : status;
 }
 
+/* --- comparing weights that are there --- */
+
+/* The scale of some weights' scores that suits the rows best. */
+static double best_scale(struct train *train, const struct rows *rows, const struct weights *weights,
+                         const char *whose)
+{
+    double k = SCALE_K_MAX;
+    struct scale *scale = scale_create();
+    if (!scale)
+        return k;
+    for (size_t i = 0; i < rows->count; i++)
+        scale_add(scale, features_score(rows->items[i].key, weights),
+                  row_target(&rows->items[i], train->lambda, train->k), 1.0);
+    if (scale_fit(scale, &k) != SCALE_OK) {
+        k = SCALE_K_MAX;
+        train_warn(train, "the scores of %s say nothing about these games", whose);
+    }
+    free(scale);
+    return k;
+}
+
+static enum train_status check_comparison(const struct train *train, const struct weights *weights, char *why,
+                                          size_t size)
+{
+    const struct weights *both[] = {weights, train->parent.weights};
+    for (int i = 0; i < 2; i++) {
+        struct rules rules;
+        if (rules_parse(both[i]->rules, &rules, why, size) != 0 ||
+            !rules_equal(&rules, &train->reader.rules)) {
+            snprintf(why, size, "weights made for the rules `%.80s`, games played by `%.80s`", both[i]->rules,
+                     train->reader.rules.name);
+            return TRAIN_REFUSED;
+        }
+    }
+    return TRAIN_DONE;
+}
+
+enum train_status train_compare(struct train *train, struct weights *weights)
+{
+    char why[256];
+    struct rows *validation = &train->reader.validation, *training = &train->reader.training;
+    weights_destroy(train->weights);
+    train->weights = weights;
+    train->positions = training->count;
+    train->validation_positions = validation->count;
+    if (validation->count == 0)
+        return train_end(train, TRAIN_REFUSED,
+                         "no positions to judge by; use more games, a larger --validation-share, or --all");
+    if (check_comparison(train, weights, why, sizeof why) != TRAIN_DONE)
+        return train_end(train, TRAIN_REFUSED, "%s", why);
+    const struct rows *scaling = training->count > 0 ? training : validation;
+    enum train_status status = fit_score_scale(train, scaling);
+    if (status != TRAIN_DONE)
+        return status;
+    train->parent_k = best_scale(train, scaling, train->parent.weights, "the other weights");
+    train->own_k = best_scale(train, scaling, weights, "the weights");
+    rows_sort_by_game(validation);
+    judge_validation(train);
+    return TRAIN_DONE;
+}
+
 void train_done(struct train *train)
 {
     reader_done(&train->reader);
     weights_destroy(train->parent.weights);
     weights_destroy(train->weights);
-    free(train->merged);
+    tables_close(train->tables);
+    train->tables = NULL;
+    free(train->net);
     free(train->bytes);
+    train->net = NULL;
     train->parent.weights = train->weights = NULL;
     train->merged = NULL;
     train->bytes = NULL;

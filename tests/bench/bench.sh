@@ -162,12 +162,32 @@ trainer_figures() {
     kroo up --workers "$cores" >/dev/null
     id=$(kroo selfplay --weights starting --pairs 3000 --nodes 60 --seed 1)
     kroo watch "$id" >/dev/null 2>&1
-    said=$(best 3 '.positions_read / .seconds_reading' kroo-train fit --games "$id" --parent starting --force --dry-run \
+    said=$(best 3 '.positions_read / .seconds_reading' kroo-train fit --games "$id" --parent starting --force --no-store \
         --quiet --json | jq -c '{games, positions_read, positions, distinct_positions, seconds_reading, seconds_fitting,
             threads, core}')
     figure "kroo-train reading" "$(jq '.positions_read / .seconds_reading' <<<"$said")" "positions/s from the database" "$said"
     figure "kroo-train, the whole fit" "$(jq '.positions_read / (.seconds_reading + .seconds_fitting)' <<<"$said")" \
         "positions/s" "$said"
+}
+
+# Lines `name value unit` of build/bench/trainer.
+trainer_part() { # COMMAND...
+    "$build/bench/trainer" "$@" | while read -r name value unit; do
+        case $unit in
+        "") ;; # the core type's name
+        GFLOP/s) figure "$name" "$(jq -n "$value * 1000")" "MFLOP/s, one core" ;;
+        *) figure "$name" "$(jq -n "$value")" "$unit" ;;
+        esac
+    done
+}
+trainer_parts() {
+    trainer_part data 100000
+    trainer_part blas
+    for threads in $(printf '%s\n' 1 "$cores" | sort -nu); do
+        trainer_part newton 2000000 "$threads"
+        trainer_part net 2000000 "$threads"
+    done
+    trainer_part dense 500000 1
 }
 
 machine >"$work/machine"
@@ -177,6 +197,7 @@ engine_figures
 selfplay_figures
 cluster_figures
 trainer_figures
+trainer_parts
 jq -n --slurpfile machine "$work/machine" --slurpfile figures "$work/figures" \
     '{machine: $machine[0], figures: $figures}' >"$build/bench.json.new"
 mv "$build/bench.json.new" "$build/bench.json"

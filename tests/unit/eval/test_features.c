@@ -14,7 +14,7 @@ static void key_keeps_what_the_model_sees(void **state)
     uint64_t key = features_key(board_from_position(&position));
     assert_int_equal(features_phase(key), 0); /* 36 seeds on the board */
     assert_int_equal(features_difference(key), 2);
-    static const int counts[12] = {0, 0, 1, 2, 3, 1, 1, 2, 3, 4, 5, 12};
+    static const int counts[12] = {0, 0, 1, 2, 3, 1, 1, 2, 3, 4, 5, 14};
     for (int house = 0; house < 12; house++)
         assert_int_equal(features_count(key, house), counts[house]);
     assert_int_equal(features_column(key, 11), FEATURES_COLUMNS - 1);
@@ -73,12 +73,41 @@ static void score_is_the_engines(void **state)
     weights_destroy(weights);
 }
 
+/* The board comes back from its key, those with houses above fifteen seeds too. */
+static void boards_come_back(void **state)
+{
+    (void)state;
+    uint64_t before = 0;
+    for (uint64_t number = 0; number < 200000; number++) {
+        struct position position = {.side = SIDE_SOUTH};
+        /* Seeds fall into few places in turn, so that some hold very many. */
+        unsigned places = 1 + mix_below(mix(number, 1), 14);
+        for (uint64_t seed = 0; seed < POSITION_SEEDS; seed++) {
+            unsigned place = mix_below(mix(mix(number, 2), mix_below(mix(mix(number, 3), seed), places)), 14);
+            if (place < 12)
+                position.houses[place]++;
+            else
+                position.stores[place - 12]++;
+        }
+        struct board board = board_from_position(&position);
+        uint64_t key = features_key(board);
+        assert_true(board_equal(features_board(key), board));
+        assert_int_equal(features_seeds(key), board_seeds(board));
+        assert_int_equal(features_phase(key), weights_phase((int)board_seeds(board)));
+        assert_int_equal(features_difference(key), position.stores[0] - position.stores[1]);
+        assert_true(key >> 63 == 0);
+        before += key >> 55 != 0;
+    }
+    assert_true(before > 10000);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(key_keeps_what_the_model_sees),
         cmocka_unit_test(phases_change_at_their_borders),
         cmocka_unit_test(score_is_the_engines),
+        cmocka_unit_test(boards_come_back),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

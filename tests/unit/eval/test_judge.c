@@ -56,7 +56,7 @@ static void paired_difference_and_its_error(void **state)
     make_rows(&rows, false);
     struct weights *small = stores_worth(50), *right = stores_worth(100);
     struct judge judge;
-    judge_run(&rows, (struct judge_targets){1.0, 0.0}, (struct judged){small, 300.0},
+    judge_run(&rows, (struct row_targets){1.0, 0.0}, (struct judged){small, 300.0},
               (struct judged){right, 300.0}, &judge);
     double before = 0.0, after = 0.0, games[GAMES] = {0.0};
     for (size_t i = 0; i < rows.count; i++) {
@@ -90,7 +90,7 @@ static void games_are_what_varies(void **state)
     make_rows(&rows, true);
     struct weights *small = stores_worth(50), *right = stores_worth(100);
     struct judge judge;
-    judge_run(&rows, (struct judge_targets){1.0, 0.0}, (struct judged){small, 300.0},
+    judge_run(&rows, (struct row_targets){1.0, 0.0}, (struct judged){small, 300.0},
               (struct judged){right, 300.0}, &judge);
     assert_close(judge.error / judge.naive_error, sqrt(POSITIONS), 0.02);
     weights_destroy(small);
@@ -105,7 +105,7 @@ static void calibration_counts_every_position(void **state)
     make_rows(&rows, false);
     struct weights *right = stores_worth(100);
     struct judge judge;
-    judge_run(&rows, (struct judge_targets){1.0, 0.0}, (struct judged){right, 300.0},
+    judge_run(&rows, (struct row_targets){1.0, 0.0}, (struct judged){right, 300.0},
               (struct judged){right, 300.0}, &judge);
     uint64_t positions = 0;
     for (int phase = 0; phase < WEIGHTS_PHASES; phase++)
@@ -132,7 +132,7 @@ static void no_positions_give_zeros(void **state)
     rows_init(&rows, 1);
     struct weights *right = stores_worth(100);
     struct judge judge;
-    judge_run(&rows, (struct judge_targets){1.0, 0.0}, (struct judged){right, 300.0},
+    judge_run(&rows, (struct row_targets){1.0, 0.0}, (struct judged){right, 300.0},
               (struct judged){right, 300.0}, &judge);
     assert_int_equal(judge.positions, 0);
     assert_close(judge.after, 0.0, 0.0);

@@ -2,17 +2,22 @@
  * games. */
 #include "tests/unit/sql/fixture.h"
 
+#include <fcntl.h>
 #include <limits.h>
 #include <pthread.h>
+#include <sched.h>
+#include <signal.h>
 #include <sys/wait.h>
 
 #include <jansson.h>
 
+#include "engine/tables_build.h"
 #include "engine/weights.h"
 #include "eval/archive.h"
+#include "proto/progress.h"
 #include "tests/unit/eval/selfplay.h"
 
-enum { PAIRS = 140, NODES = 150, OUTPUT_MAX = 1 << 20 };
+enum { PAIRS = 165, NODES = 150, OUTPUT_MAX = 1 << 20 };
 
 static char executable[PATH_MAX];
 static uint64_t selfplay_experiment, number_of_starting;
@@ -185,7 +190,7 @@ static void fits_twice_to_the_same_file(void **state)
     assert_string_equal(
         fixture_cell_of(store, "select manifest->0->>'pair_count' from kroo.training_run where id = %" PRIu64,
                         id),
-        "140");
+        "165");
     assert_string_equal(
         fixture_cell_of(store, "select options->>'shards' from kroo.training_run where id = %" PRIu64, id),
         "32");
@@ -220,14 +225,281 @@ static void fits_twice_to_the_same_file(void **state)
     json_decref(again);
 }
 
+/* A dry run says what data there is, fits nothing, stores nothing. */
+static void dry_runs_tell_the_data(void **state)
+{
+    (void)state;
+    static char text[OUTPUT_MAX];
+    uint64_t before = runs_in_state("finished") + runs_in_state("refused");
+    json_t *dry = run_json("fit 1 --dry-run --json -q --kind net", 0);
+    assert_string_equal(word(dry, "state"), "dry-run");
+    assert_true(real(dry, "positions") > 10000 && real(dry, "distinct_positions") > 5000);
+    assert_true(real(dry, "bytes") == 16.0 * (real(dry, "positions") + real(dry, "validation_positions")));
+    json_decref(dry);
+    assert_int_equal(run("fit 1 --dry-run -q 2>&1", text), 0);
+    assert_non_null(strstr(text, "nothing was fitted"));
+    assert_int_equal(runs_in_state("finished") + runs_in_state("refused"), before);
+}
+
+/* Each kind is stored as what it is, and the engine takes its file. */
+static void every_kind_is_fitted(void **state)
+{
+    (void)state;
+    static const char *const fits[] = {
+        "fit 1 --kind net --epochs 6 --batch 256 --parent starting --force --name net1 --json -q",
+        "fit 1 --kind features --parent starting --force --name features1 --json -q"};
+    static const char *const kinds[] = {"net", "features"};
+    for (int i = 0; i < 2; i++) {
+        json_t *answer = run_json(fits[i], 0);
+        assert_string_equal(word(answer, "kind"), kinds[i]);
+        assert_true(real(answer, "train_loss_after") < real(answer, "train_loss_before"));
+        struct store *store = fixture_open("kroo_reader");
+        struct store_weights found;
+        uint64_t number;
+        void *content;
+        size_t size;
+        struct weights *weights = NULL;
+        assert_ok(store, store_weights_find(store, word(answer, "sha256"), &found, &number));
+        assert_string_equal(found.kind, kinds[i]);
+        assert_ok(store, store_artifact_get(store, found.sha256, &content, &size));
+        assert_int_equal(weights_parse(content, size, "site", &weights), WEIGHTS_OK);
+        assert_string_equal(weights_kind_name(weights->kind), kinds[i]);
+        weights_destroy(weights);
+        free(content);
+        store_close(store);
+        json_decref(answer);
+    }
+}
+
+/* Waits until the checkpoint is there, then kills; false when the fit ended first. */
+static bool kill_when_written(pid_t child, const char *path)
+{
+    for (int64_t deadline = progress_now_ms() + 60000; progress_now_ms() < deadline;) {
+        int status;
+        if (access(path, F_OK) == 0) {
+            kill(child, SIGKILL);
+            assert_int_equal(waitpid(child, &status, 0), child);
+            return WIFSIGNALED(status) && access(path, F_OK) == 0;
+        }
+        if (waitpid(child, &status, WNOHANG) == child)
+            return false;
+        sched_yield();
+    }
+    fail_msg("no checkpoint in a minute");
+    return false;
+}
+
+/* A fit of many epochs is killed in the middle; the same command goes on and makes the file that a fit left
+ * alone makes. */
+static void killed_and_resumed_it_is_the_same_file(void **state)
+{
+    (void)state;
+    char path[] = "/tmp/kroo-train-state-XXXXXX", command[512];
+    int file = mkstemp(path);
+    assert_true(file >= 0);
+    close(file);
+    unlink(path);
+    static const char fit[] = "fit 1 --kind net --epochs 40 --batch 256 --parent starting --no-store --force "
+                              "--json -q";
+    pid_t child = fork();
+    if (child == 0) {
+        setenv("KROO_DATABASE", database_conninfo(), 1);
+        int nowhere = open("/dev/null", O_WRONLY);
+        dup2(nowhere, STDOUT_FILENO);
+        execl(executable, executable, "fit", "1", "--kind", "net", "--epochs", "40", "--batch", "256",
+              "--parent", "starting", "--no-store", "--force", "--json", "-q", "--threads", "1",
+              "--checkpoint", path, (char *)NULL);
+        _exit(127);
+    }
+    bool killed = kill_when_written(child, path);
+    snprintf(command, sizeof command, "%s --threads 2 --checkpoint %s", fit, path);
+    json_t *resumed = run_json(command, 0), *alone = run_json(fit, 0);
+    if (killed)
+        assert_true(real(resumed, "resumed_epochs") >= 1.0);
+    assert_string_equal(word(resumed, "sha256"), word(alone, "sha256"));
+    assert_int_equal(access(path, F_OK), -1); /* done: the state is of no more use */
+    json_decref(resumed);
+    json_decref(alone);
+}
+
+static void expect_not(const char *command, const char *reason)
+{
+    json_t *answer = run_json(command, 1);
+    if (!strstr(word(answer, "reason"), reason))
+        fail_msg("`%s` does not say `%s`", word(answer, "reason"), reason);
+    json_decref(answer);
+}
+
+/* Stored weights of each kind come out again from their row alone. */
+static void stored_weights_are_reproduced(void **state)
+{
+    (void)state;
+    static const char *const names[] = {"gen1", "net1", "features1"};
+    char command[128];
+    for (int i = 0; i < 3; i++) {
+        snprintf(command, sizeof command, "reproduce %s --json -q --threads %d", names[i], i + 1);
+        json_t *again = run_json(command, 0);
+        assert_string_equal(word(again, "state"), "reproduced");
+        assert_string_equal(word(again, "sha256"), word(again, "made"));
+        json_decref(again);
+    }
+    json_t *refused = run_json("reproduce starting-site --json -q", 1);
+    assert_non_null(strstr(word(refused, "reason"), "no training run"));
+    json_decref(refused);
+}
+
+/* Targets corrected by endgame tables; the same tables are needed to make the file again. */
+static void tables_correct_targets(void **state)
+{
+    (void)state;
+    char command[512], path[] = "/tmp/kroo-tables-XXXXXX", text[256];
+    int file = mkstemp(path);
+    assert_true(file >= 0);
+    close(file);
+    struct rules rules;
+    assert_int_equal(rules_parse("site", &rules, text, sizeof text), 0);
+    assert_int_equal(tables_build(&rules, 7, 1, path, NULL, NULL), TABLES_OK);
+    snprintf(command, sizeof command,
+             "fit 1 --ridge 1e-3 --with-decided --parent starting --force --name exact --tables %s --json -q",
+             path);
+    json_t *fitted = run_json(command, 0);
+    assert_true(real(fitted, "exact_positions") > 50.0);
+    json_decref(fitted);
+    expect_not("reproduce exact --json -q", "endgame tables of 7 seeds");
+    assert_int_equal(tables_build(&rules, 8, 1, path, NULL, NULL), TABLES_OK);
+    snprintf(command, sizeof command, "reproduce exact --json -q --tables %s", path);
+    json_t *again = run_json(command, 0);
+    assert_string_equal(word(again, "state"), "reproduced");
+    json_decref(again);
+    unlink(path);
+}
+
+/* A file made by another build differs in the builds it names, and the parameters are still the same. */
+static void another_build_is_told(void **state)
+{
+    (void)state;
+    struct store *store = fixture_open("kroo_owner");
+    fixture_cell(store,
+                 "update kroo.training_run set trainer_build = 'kroo-train 0 older', options = options || "
+                 "'{\"min_positions\": 1999}' where weights_sha256 = (select sha256 from kroo.weights where "
+                 "name = 'features1') returning id");
+    store_close(store);
+    json_t *again = run_json("reproduce features1 --json -q", 1);
+    assert_string_equal(word(again, "state"), "different");
+    assert_true(json_is_true(json_object_get(again, "same_parameters")));
+    assert_true(json_is_true(json_object_get(again, "same_data")));
+    assert_non_null(strstr(word(again, "reason"), "another build"));
+    json_decref(again);
+}
+
+static void weights_are_judged(void **state)
+{
+    (void)state;
+    static char text[OUTPUT_MAX];
+    char command[512], folder[] = "/tmp/kroo-eval-XXXXXX", path[128];
+    assert_non_null(mkdtemp(folder));
+    struct rules rules;
+    assert_int_equal(rules_parse("site", &rules, text, 256), 0);
+    snprintf(path, sizeof path, "%s/six.tables", folder);
+    assert_int_equal(tables_build(&rules, 6, 1, path, NULL, NULL), TABLES_OK);
+    snprintf(command, sizeof command,
+             "eval gen1 --games 1 --all --with-decided --against starting --tables %s --report %s/report "
+             "--json -q",
+             path, folder);
+    json_t *judged = run_json(command, 0);
+    assert_string_equal(word(judged, "kind"), "table");
+    assert_true(real(judged, "loss_after") < real(judged, "loss_before"));
+    json_t *endgame = json_object_get(judged, "endgame");
+    assert_true(real(endgame, "positions") > 100.0);
+    assert_true(real(endgame, "best") > 0.3 * real(endgame, "positions"));
+    assert_true(real(endgame, "best") <= real(endgame, "positions"));
+    assert_true(real(endgame, "given_away") < 2.0);
+    json_decref(judged);
+    static const char *const files[] = {"report.md", "report.json", "calibration.svg", "houses-1.svg",
+                                        "houses-4.svg"};
+    for (size_t i = 0; i < sizeof files / sizeof *files; i++) {
+        snprintf(command, sizeof command, "%s/report/%s", folder, files[i]);
+        assert_int_equal(access(command, R_OK), 0);
+    }
+    /* A net, by other weights' measure, for people. */
+    assert_int_equal(run("eval net1 --games 1 --against gen1 -q 2>&1", text), 0);
+    assert_non_null(strstr(text, "weights      net"));
+    assert_non_null(strstr(text, "calibration"));
+    expect_not("eval nobody --games 1 --json -q", "nobody");
+    expect_not("eval gen1 --games 1 --tables /nowhere --json -q", "/nowhere");
+    expect_not("eval gen1 --games 999 --json -q", "unknown");
+    snprintf(command, sizeof command, "rm -r %s", folder);
+    assert_int_equal(system(command), 0);
+}
+
+static void weights_are_looked_at(void **state)
+{
+    (void)state;
+    static char text[OUTPUT_MAX];
+    char command[256], path[] = "/tmp/kroo-weights-XXXXXX";
+    int file = mkstemp(path);
+    assert_true(file >= 0);
+    close(file);
+    static const char *const names[] = {"gen1", "net1", "features1", "starting"};
+    for (int i = 0; i < 4; i++) {
+        snprintf(command, sizeof command, "inspect %s", names[i]);
+        assert_int_equal(run(command, text), 0);
+        assert_non_null(strstr(text, "sha256"));
+        snprintf(command, sizeof command, "export %s -o %s", names[i], path);
+        assert_int_equal(run(command, text), 0);
+        snprintf(command, sizeof command, "diff %s %s --json", names[i], path);
+        json_t *same = run_json(command, 0);
+        assert_true(json_is_true(json_object_get(same, "same")));
+        json_decref(same);
+        snprintf(command, sizeof command, "inspect %s --json", path); /* no database is asked */
+        json_t *parts = run_json(command, 0);
+        assert_non_null(json_object_get(parts, "sha256"));
+        json_decref(parts);
+    }
+    json_t *difference = run_json("diff gen1 net1 --json", 0);
+    assert_true(json_is_false(json_object_get(difference, "same")));
+    const json_t *phase = json_array_get(json_object_get(difference, "phases"), 0);
+    assert_true(real(phase, "correlation") > 0.3 && real(phase, "correlation") < 1.0);
+    assert_true(json_array_size(json_object_get(difference, "provenance")) > 0);
+    json_decref(difference);
+    assert_int_equal(run("diff gen1 net1", text), 0);
+    assert_non_null(strstr(text, "correlation"));
+    unlink(path);
+    expect_not("inspect /nowhere/at/all --json", "/nowhere");
+    expect_not("diff gen1 starting-school --json", "rules");
+}
+
+static void a_fit_leaves_its_report(void **state)
+{
+    (void)state;
+    char command[512], folder[] = "/tmp/kroo-report-XXXXXX";
+    static char text[OUTPUT_MAX];
+    assert_non_null(mkdtemp(folder));
+    static const char *const kinds[] = {"table --ridge 1e-3", "net --epochs 2 --batch 256"};
+    for (int i = 0; i < 2; i++) {
+        snprintf(command, sizeof command,
+                 "fit 1 --kind %s --force --no-store --parent starting -q --report %s", kinds[i], folder);
+        assert_int_equal(run(command, text), 0);
+        snprintf(command, sizeof command,
+                 "grep -q '<polyline' %s/loss.svg && grep -q '## Calibration' %s/report.md", folder, folder);
+        assert_int_equal(system(command), 0);
+    }
+    snprintf(command, sizeof command, "rm -r %s", folder);
+    assert_int_equal(system(command), 0);
+    snprintf(command, sizeof command,
+             "fit 1 --ridge 1e-3 --no-store --parent starting -q --report /nowhere/at/all 2>&1");
+    assert_int_equal(run(command, text), 1);
+    assert_non_null(strstr(text, "/nowhere/at/all"));
+}
+
 /* A core type pinned to an older one is told, and the rounded weights are the same. */
 static void core_type_is_recorded(void **state)
 {
     (void)state;
     setenv("OPENBLAS_CORETYPE", "Prescott", 1);
-    json_t *pinned = run_json("fit 1 --ridge 1e-3 --dry-run --json -q --kernel dense", 0);
+    json_t *pinned = run_json("fit 1 --ridge 1e-3 --no-store --json -q --kernel dense", 0);
     unsetenv("OPENBLAS_CORETYPE");
-    json_t *own = run_json("fit 1 --ridge 1e-3 --dry-run --json -q --kernel dense", 0);
+    json_t *own = run_json("fit 1 --ridge 1e-3 --no-store --json -q --kernel dense", 0);
 #if defined(__x86_64__)
     assert_string_equal(word(pinned, "core"), "Prescott");
     if (__builtin_cpu_supports("avx2"))
@@ -238,11 +510,11 @@ static void core_type_is_recorded(void **state)
     json_decref(own);
 }
 
-static void dry_runs_store_nothing(void **state)
+static void without_store_nothing_is_stored(void **state)
 {
     (void)state;
     uint64_t before = runs_in_state("finished");
-    json_t *dry = run_json("fit 1 --ridge 1e-3 --dry-run --json -q", 0);
+    json_t *dry = run_json("fit 1 --ridge 1e-3 --no-store --json -q", 0);
     assert_true(json_is_null(json_object_get(dry, "number")));
     assert_int_equal(runs_in_state("finished"), before);
     json_decref(dry);
@@ -281,7 +553,7 @@ static void refusals_are_told_and_recorded(void **state)
     char text[128];
     store_close(store);
     expect_refused("--games 999", "experiment 999 is unknown", false);
-    expect_refused("--games 1:0-140", "140 pairs that count", true);
+    expect_refused("--games 1:0-165", "165 pairs that count", true);
     snprintf(text, sizeof text, "--games %" PRIu64, empty_id);
     expect_refused(text, "no games", true);
     snprintf(text, sizeof text, "--games 1,%" PRIu64, other_id);
@@ -345,6 +617,16 @@ static void wrong_usage_is_status_two(void **state)
                                         "fit --games 1 --kernel fast",
                                         "fit --games 1 --iterations 1000",
                                         "fit --games 1,1",
+                                        "eval",
+                                        "eval gen1",
+                                        "inspect",
+                                        "diff gen1",
+                                        "export gen1 --format pdf",
+                                        "reproduce",
+                                        "fit --games 1 --kind deep",
+                                        "fit --games 1 --kind net --batch 100",
+                                        "fit --games 1 --checkpoint x",
+                                        "fit --games 1 --kind net --rate 0",
                                         "fit --games 1 --no-such-option"};
     for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
         char command[256];
@@ -387,7 +669,8 @@ static void an_outage_at_the_end_is_survived(void **state)
     char reason[FIT_REQUEST_REASON];
     request->name = "survivor";
     request->memory_mib = 64;
-    request->options = (struct train_options){.lambda = 0.4,
+    request->options = (struct train_options){.kind = WEIGHTS_TABLE,
+                                              .lambda = 0.4,
                                               .ridge = 1e-2,
                                               .iterations = FIT_ITERATIONS,
                                               .threads = 1,
@@ -428,12 +711,21 @@ int main(int argc, char **argv)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(fits_twice_to_the_same_file),
         cmocka_unit_test(core_type_is_recorded),
-        cmocka_unit_test(dry_runs_store_nothing),
+        cmocka_unit_test(without_store_nothing_is_stored),
+        cmocka_unit_test(dry_runs_tell_the_data),
+        cmocka_unit_test(every_kind_is_fitted),
+        cmocka_unit_test(killed_and_resumed_it_is_the_same_file),
         cmocka_unit_test(report_is_for_people),
         cmocka_unit_test(refusals_are_told_and_recorded),
         cmocka_unit_test(a_game_that_does_not_replay_is_named),
         cmocka_unit_test(the_champion_is_the_default_parent),
         cmocka_unit_test(an_outage_at_the_end_is_survived),
+        cmocka_unit_test(weights_are_judged),
+        cmocka_unit_test(weights_are_looked_at),
+        cmocka_unit_test(a_fit_leaves_its_report),
+        cmocka_unit_test(stored_weights_are_reproduced),
+        cmocka_unit_test(tables_correct_targets),
+        cmocka_unit_test(another_build_is_told),
         cmocka_unit_test(wrong_usage_is_status_two),
         cmocka_unit_test(no_connection_is_status_three),
     };

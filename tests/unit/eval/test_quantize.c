@@ -22,7 +22,7 @@ static void a_seed_in_the_store_is_worth_a_hundred(void **state)
     (void)state;
     struct fit *fit = known_fit();
     struct quantized made;
-    assert_int_equal(quantize_fit(fit, &made), QUANTIZE_OK);
+    assert_int_equal(quantize_fit(fit, WEIGHTS_TABLE, &made), QUANTIZE_OK);
     double mean = 0.0;
     for (int phase = 0; phase < WEIGHTS_PHASES; phase++)
         mean += made.phases[phase].store / ldexp(4.0, made.shift);
@@ -38,7 +38,7 @@ static void scores_are_off_by_rounding_only(void **state)
     enum { KEYS = 5000 };
     struct fit *fit = known_fit();
     struct quantized made;
-    assert_int_equal(quantize_fit(fit, &made), QUANTIZE_OK);
+    assert_int_equal(quantize_fit(fit, WEIGHTS_TABLE, &made), QUANTIZE_OK);
     struct weights *weights = NULL;
     assert_int_equal(weights_create_table("site", made.shift, made.per_logit, made.phases, "{}", &weights),
                      WEIGHTS_OK);
@@ -67,9 +67,9 @@ static void numbers_that_are_none_are_refused(void **state)
     struct fit *fit = known_fit();
     struct quantized made = {.shift = 99};
     fit->phases[2].weights[100] = NAN;
-    assert_int_equal(quantize_fit(fit, &made), QUANTIZE_ERROR_NUMBER);
+    assert_int_equal(quantize_fit(fit, WEIGHTS_TABLE, &made), QUANTIZE_ERROR_NUMBER);
     fit->phases[2].weights[100] = -INFINITY;
-    assert_int_equal(quantize_fit(fit, &made), QUANTIZE_ERROR_NUMBER);
+    assert_int_equal(quantize_fit(fit, WEIGHTS_TABLE, &made), QUANTIZE_ERROR_NUMBER);
     assert_int_equal(made.shift, 99);
     free(fit);
 }
@@ -80,12 +80,12 @@ static void weights_too_large_are_refused(void **state)
     struct fit *fit = known_fit();
     struct quantized made;
     fit->phases[1].weights[50] = 60.0; /* needs a smaller shift */
-    assert_int_equal(quantize_fit(fit, &made), QUANTIZE_OK);
+    assert_int_equal(quantize_fit(fit, WEIGHTS_TABLE, &made), QUANTIZE_OK);
     assert_int_equal(made.shift, 0);
     fit->phases[1].weights[50] = 1e4;
-    assert_int_equal(quantize_fit(fit, &made), QUANTIZE_ERROR_RANGE);
+    assert_int_equal(quantize_fit(fit, WEIGHTS_TABLE, &made), QUANTIZE_ERROR_RANGE);
     fit->phases[1].weights[50] = 1e300;
-    assert_int_equal(quantize_fit(fit, &made), QUANTIZE_ERROR_RANGE);
+    assert_int_equal(quantize_fit(fit, WEIGHTS_TABLE, &made), QUANTIZE_ERROR_RANGE);
     free(fit);
 }
 
@@ -98,7 +98,7 @@ static void worthless_stores_are_refused(void **state)
         struct quantized made;
         for (int phase = 0; phase < WEIGHTS_PHASES; phase++)
             fit->phases[phase].weights[FEATURES_STORE] = bad[i];
-        assert_int_equal(quantize_fit(fit, &made), QUANTIZE_ERROR_STORE);
+        assert_int_equal(quantize_fit(fit, WEIGHTS_TABLE, &made), QUANTIZE_ERROR_STORE);
         free(fit);
     }
 }

@@ -39,7 +39,8 @@ static struct train *read_games(const struct selfplay *played, size_t count, cha
         if (reader_take(&train->reader, &game) != READER_OK)
             fail_msg("%s", train->reader.reason);
     }
-    train->options = (struct train_options){.lambda = 0.4,
+    train->options = (struct train_options){.kind = WEIGHTS_TABLE,
+                                            .lambda = 0.4,
                                             .ridge = 1e-3,
                                             .iterations = FIT_ITERATIONS,
                                             .threads = 1,
@@ -241,6 +242,112 @@ static void a_worse_fit_is_refused_unless_forced(void **state)
     end_train(good);
 }
 
+static bool warned(const struct train *train, const char *text)
+{
+    for (size_t i = 0; i < train->warning_count; i++)
+        if (strstr(train->warnings[i], text))
+            return true;
+    return false;
+}
+
+/* A leak: the validation games are games that were trained on. It is told, and the count is right. */
+static void shared_positions_are_told(void **state)
+{
+    struct train *train = read_games(*state, 2 * PAIRS, NULL);
+    struct rows *training = &train->reader.training, *validation = &train->reader.validation;
+    validation->count = 0;
+    for (size_t i = 0; i < 3000; i++)
+        assert_int_equal(rows_add(validation, &training->items[i]), ROWS_OK);
+    train->options.force = true;
+    assert_int_equal(train_run(train), TRAIN_DONE);
+    assert_int_equal(train->shared, 3000);
+    assert_true(warned(train, "occur in training too"));
+    end_train(train);
+}
+
+/* Another leak: scores that know the result. The scale runs into its least value, and it is told. */
+static void scores_that_know_the_result_are_told(void **state)
+{
+    struct train *train = read_games(*state, 2 * PAIRS, NULL);
+    struct rows *rows = &train->reader.training;
+    for (size_t i = 0; i < rows->count; i++)
+        rows->items[i].score = (int16_t)(100 * (rows->items[i].half_points - 1));
+    train->options.force = true;
+    assert_int_equal(train_run(train), TRAIN_DONE);
+    assert_true(warned(train, "separate the results perfectly"));
+    assert_true(isfinite(train->judge.after));
+    end_train(train);
+}
+
+/* One position, again and again: nothing varies, so there is nothing to fit. */
+static void constants_are_refused(void **state)
+{
+    static const enum weights_kind kinds[] = {WEIGHTS_TABLE, WEIGHTS_NET, WEIGHTS_FEATURES};
+    for (int i = 0; i < 3; i++) {
+        struct train *train = read_games(*state, 2 * PAIRS, NULL);
+        struct rows *rows = &train->reader.training;
+        for (size_t k = 0; k < rows->count; k++)
+            rows->items[k].key = rows->items[0].key;
+        train->options.kind = kinds[i];
+        train->options.epochs = 1;
+        train->options.batch = 256;
+        train->options.rate = 1e-3;
+        expect_refusal(train, "distinct positions");
+    }
+}
+
+static void short_of_games_a_net_is_refused(void **state)
+{
+    struct train *train = read_games(*state, PAIRS / 4, NULL);
+    train->options.kind = WEIGHTS_NET;
+    train->options.epochs = 1;
+    train->options.batch = 256;
+    train->options.rate = 1e-3;
+    train->options.min_positions = 1;
+    train->options.force = true;
+    expect_refusal(train, "7841 parameters");
+}
+
+/* A rate that blows the net up leaves no weights behind. */
+static void a_net_that_blows_up_is_refused(void **state)
+{
+    struct train *train = read_games(*state, 2 * PAIRS, NULL);
+    train->options.kind = WEIGHTS_NET;
+    train->options.epochs = 2;
+    train->options.batch = 64;
+    train->options.rate = 1e38;
+    train->options.force = true;
+    enum train_status status = train_run(train);
+    assert_true(status == TRAIN_FAILED || status == TRAIN_REFUSED);
+    assert_true(train->reason[0] != '\0');
+    assert_null(train->bytes);
+    end_train(train);
+}
+
+static void every_kind_gives_the_same_file_again(void **state)
+{
+    static const enum weights_kind kinds[] = {WEIGHTS_NET, WEIGHTS_FEATURES};
+    for (int i = 0; i < 2; i++) {
+        uint8_t first[STORE_HASH];
+        for (unsigned threads = 1; threads <= 8; threads *= 2) {
+            struct train *train = read_games(*state, 2 * PAIRS, NULL);
+            train->options.kind = kinds[i];
+            train->options.threads = threads;
+            train->options.epochs = 3;
+            train->options.batch = 512;
+            train->options.rate = 2e-3;
+            train->options.force = true;
+            if (train_run(train) != TRAIN_DONE)
+                fail_msg("%s", train->reason);
+            if (threads == 1)
+                memcpy(first, train->sha256, sizeof first);
+            assert_memory_equal(train->sha256, first, sizeof first);
+            assert_non_null(strstr(train->weights->provenance, weights_kind_name(kinds[i])));
+            end_train(train);
+        }
+    }
+}
+
 static void records_are_json(void **state)
 {
     struct train *train = read_games(*state, 2 * PAIRS, NULL);
@@ -271,6 +378,12 @@ int main(void)
         cmocka_unit_test(no_ridge_is_refused),
         cmocka_unit_test(parents_of_other_rules_are_refused),
         cmocka_unit_test(a_worse_fit_is_refused_unless_forced),
+        cmocka_unit_test(shared_positions_are_told),
+        cmocka_unit_test(scores_that_know_the_result_are_told),
+        cmocka_unit_test(constants_are_refused),
+        cmocka_unit_test(short_of_games_a_net_is_refused),
+        cmocka_unit_test(a_net_that_blows_up_is_refused),
+        cmocka_unit_test(every_kind_gives_the_same_file_again),
         cmocka_unit_test(records_are_json),
     };
     return cmocka_run_group_tests(tests, set_up, tear_down);

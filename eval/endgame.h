@@ -1,0 +1,35 @@
+/* The truth of endgame tables, as a target to fit to, and to hold weights against on positions of real games:
+ * does a look one ply deep with these weights choose a move that keeps the value, and how many seeds does it
+ * give away (TRAINER "Judging a fit"). Pure; any thread. */
+#ifndef KROO_EVAL_ENDGAME_H
+#define KROO_EVAL_ENDGAME_H
+
+#include "engine/tables.h"
+#include "engine/weights.h"
+#include "eval/rows.h"
+
+#define ENDGAME_SHARE 0.1
+
+struct endgame {
+    uint64_t positions; /* in the tables, of exact value, with a choice of moves */
+    uint64_t best;      /* where the chosen move keeps the value */
+    double given_away;  /* seeds a position, mean */
+    uint64_t outcomes;  /* of these the ones with a winner */
+    uint64_t agreed;    /* where the score has the winner's sign */
+};
+
+/* Every row counts as often as it occurs. */
+void endgame_judge(const struct tables *tables, const struct weights *weights, const struct rows *rows,
+                   struct endgame *out);
+
+struct endgame_targets {
+    uint64_t positions; /* merged entries whose outcome the tables decide */
+    double share;       /* of the weight before the cap */
+};
+
+/* Where tables, as far as `seeds` go, decide the outcome, it takes the place of the target. Together these
+ * entries get at most ENDGAME_SHARE of the weight: endings are easy, and many. */
+void endgame_correct(const struct tables *tables, int seeds, struct merged *merged, size_t count,
+                     struct endgame_targets *out);
+
+#endif
