@@ -19,6 +19,7 @@ static const struct args_command commands[] = {
     {"watch", watch_command, "follow an experiment to its end", true},
     {"stop", stop_command, "stop an experiment", true},
     {"weights", weights_command, "list, show, export, import and promote weights", true},
+    {"loop", loop_command, "run learning loops: self-play, fit, gate, promotion, again", true},
     {"games", games_command, "export the games of an experiment", true},
     {"verify", verify_command, "recompute every counter and replay every stored game", true},
     {"replay", replay_command, "play a stored game again and compare", true},
