@@ -1,6 +1,6 @@
-/* Weights against the truth of endgame tables, on positions of real games: does a look one ply deep with these
- * weights choose a move that keeps the value, and how many seeds does it give away (TRAINER "Judging a fit").
- * Pure; any thread. */
+/* Weights against the truth of endgame tables, on positions of real games: does a look one ply deep with
+ * these weights choose a move that keeps the value, and how many seeds does it give away (TRAINER "Judging a
+ * fit"). Pure; any thread. */
 #ifndef KROO_EVAL_ENDGAME_H
 #define KROO_EVAL_ENDGAME_H
 

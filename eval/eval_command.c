@@ -41,8 +41,8 @@ static enum archive_status read_games(struct evaluation *evaluation)
     reader->report = show_reading;
     reader->report_context = evaluation;
     enum archive_status status = archive_read(&evaluation->archive, &evaluation->train);
-    progress_end(&evaluation->progress, reader->counts.games + reader->counts.repeats + reader->counts.unsampled,
-                 NULL);
+    progress_end(&evaluation->progress,
+                 reader->counts.games + reader->counts.repeats + reader->counts.unsampled, NULL);
     return status;
 }
 
@@ -119,8 +119,8 @@ static json_t *figures(const struct evaluation *evaluation)
 
 static void print_endgame(const char *whose, const struct endgame *endgame)
 {
-    printf("%s best move in %.1f %% of %" PRIu64 " positions, %.3f seeds given away; winner named in %.1f %% of %" PRIu64
-           "\n",
+    printf("%s best move in %.1f %% of %" PRIu64
+           " positions, %.3f seeds given away; winner named in %.1f %% of %" PRIu64 "\n",
            whose, percent(endgame->best, endgame->positions), endgame->positions, endgame->given_away,
            percent(endgame->agreed, endgame->outcomes), endgame->outcomes);
 }
@@ -144,8 +144,9 @@ static int tell(struct evaluation *evaluation)
     const struct fit_request *request = &evaluation->request;
     char reason[TRAIN_TEXT];
     json_t *object = figures(evaluation);
-    int written = request->report ? report_write(request->report, &evaluation->train, object, reason, sizeof reason)
-                                  : 0;
+    int written = request->report
+                      ? report_write(request->report, &evaluation->train, object, reason, sizeof reason)
+                      : 0;
     if (request->json)
         command_print_json(object);
     else {

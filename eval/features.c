@@ -31,8 +31,8 @@ static int excess_find(int houses, const int wanted[FULL_HOUSES_MAX], int code, 
                 int third = sum - first - second;
                 if ((houses < 3 && third != 0) || (houses < 2 && second != 0))
                     continue;
-                bool found = wanted ? first == wanted[0] && second == wanted[1] && third == wanted[2]
-                                    : number == code;
+                bool found =
+                    wanted ? first == wanted[0] && second == wanted[1] && third == wanted[2] : number == code;
                 if (found) {
                     out[0] = first;
                     out[1] = second;
@@ -81,8 +81,7 @@ uint64_t features_key(struct board board)
 {
     const uint64_t sixteens = (BOARD_ONES & BOARD_ROW) * 0xf0;
     uint64_t key = row_nibbles(board.own) | row_nibbles(board.other) << 24;
-    unsigned difference =
-        FEATURES_DIFFERENCE_OFFSET + board_store(board.own) - board_store(board.other);
+    unsigned difference = FEATURES_DIFFERENCE_OFFSET + board_store(board.own) - board_store(board.other);
     key |= (uint64_t)difference << 48;
     if (((board.own | board.other) & sixteens) != 0)
         key |= excess_code(key, board) << EXCESS_SHIFT;

@@ -1,6 +1,7 @@
 /* A position as the trainer keeps it: an exact 64-bit key, the mover's view, from which the board comes back.
  * The models read their inputs straight from it (TRAINER "Two kinds in one weights format"). Rows are kept in
- * the order of (phase, mixed key): the phases of a `table` are runs, and sums have one order. Pure; any thread. */
+ * the order of (phase, mixed key): the phases of a `table` are runs, and sums have one order. Pure; any
+ * thread. */
 #ifndef KROO_EVAL_FEATURES_H
 #define KROO_EVAL_FEATURES_H
 

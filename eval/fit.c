@@ -391,8 +391,7 @@ static enum fit_error fit_one_phase(const struct merged *rows, size_t count, int
     newton->tried = malloc(sizeof *newton->tried);
     newton->matrix = malloc(N * N * sizeof *newton->matrix);
     enum fit_error error = FIT_ERROR_MEMORY;
-    if (pass_init(&newton->pass, rows, count, options) && newton->now && newton->tried &&
-        newton->matrix)
+    if (pass_init(&newton->pass, rows, count, options) && newton->now && newton->tried && newton->matrix)
         error = iterate(newton, number, report, context, phase);
     pass_done(&newton->pass);
     free(newton->now);

@@ -1,6 +1,6 @@
-/* Logistic regression of the kinds `table` and `features` by Newton (IRLS) with ridge and a Levenberg factor on
- * failure. Their phases share no parameter, so they are four independent blocks: FEATURES_COLUMNS of a table,
- * one-hot but for two, or the TRAITS of engine/traits.h (TRAINER "Fitting").
+/* Logistic regression of the kinds `table` and `features` by Newton (IRLS) with ridge and a Levenberg factor
+ * on failure. Their phases share no parameter, so they are four independent blocks: FEATURES_COLUMNS of a
+ * table, one-hot but for two, or the TRAITS of engine/traits.h (TRAINER "Fitting").
  *
  * Of each phase, what is made least is
  *     sum_i w_i * cross_entropy(y_i, sigmoid(x_i . b)) / sum_i w_i  +  ridge / 2 * |b|^2.
@@ -70,14 +70,16 @@ int fit_columns(enum weights_kind model);
 /* Log odds of a position under one phase's weights. */
 double fit_logit(enum weights_kind model, uint64_t key, const double *weights);
 
-/* One pass over the rows of a phase under fit_columns weights. Exposed so that tests can hold the kernels against each other. */
+/* One pass over the rows of a phase under fit_columns weights. Exposed so that tests can hold the kernels
+ * against each other. */
 enum fit_error fit_pass(const struct merged *rows, size_t count, const double *weights,
                         const struct fit_options *options, struct fit_sums *sums);
 
 /* Called after each step; a non-zero return stops the fit with FIT_ERROR_STOPPED. */
 typedef int fit_report(void *context, int phase, unsigned step, double loss);
 
-/* Fits all phases from rows as rows_sort and rows_merge leave them. On failure `reason` says which phase and what to do. */
+/* Fits all phases from rows as rows_sort and rows_merge leave them. On failure `reason` says which phase and
+ * what to do. */
 enum fit_error fit_run(const struct merged *rows, size_t count, const struct fit_options *options,
                        fit_report *report, void *context, struct fit *out, char *reason, size_t reason_size);
 

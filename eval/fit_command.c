@@ -132,8 +132,7 @@ static bool write_report(const struct command *command)
     char reason[TRAIN_TEXT];
     json_t *figures =
         fit_report_figures(&command->request, &command->train, &command->archive, command->times);
-    int written =
-        report_write(command->request.report, &command->train, figures, reason, sizeof reason);
+    int written = report_write(command->request.report, &command->train, figures, reason, sizeof reason);
     json_decref(figures);
     if (written != 0)
         fprintf(stderr, "kroo-train: %s%s\n", reason,

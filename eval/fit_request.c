@@ -81,13 +81,13 @@ static const struct argp_option options[] = {
      0},
     {"lambda", KEY_LAMBDA, "X", 0, "Share of the result in the target, the rest is the search score (0.4)",
      0},
-    {"ridge", KEY_RIDGE, "X", 0,
-     "table, features: ridge, against the mean loss (1e-6); more for few games", 0},
+    {"ridge", KEY_RIDGE, "X", 0, "table, features: ridge, against the mean loss (1e-6); more for few games",
+     0},
     {"iterations", KEY_ITERATIONS, "N", 0, "table, features: Newton steps (6)", 0},
     {"epochs", KEY_EPOCHS, "N", 0, "net: times through the positions (24); the best one is kept", 0},
     {"batch", KEY_BATCH, "N", 0, "net: positions a step, a multiple of 8 (2048)", 0},
-    {"rate", KEY_RATE, "X", 0, "net: first learning rate, a third from half of the epochs on, and less (0.002)",
-     0},
+    {"rate", KEY_RATE, "X", 0,
+     "net: first learning rate, a third from half of the epochs on, and less (0.002)", 0},
     {"checkpoint", KEY_CHECKPOINT, "FILE", 0,
      "net: write the state here after each epoch, and go on from it when it is there", 0},
     {"count-cap", KEY_COUNT_CAP, "N", 0, "Most weight of one position (0, no cap)", 0},
@@ -424,7 +424,8 @@ static const struct argp_option eval_options[] = {
     {"games", 'g', "RANGES", 0, "As `kroo-train fit` takes them", 1},
     {"against", KEY_AGAINST, "WEIGHTS", 0,
      "Compare with these (the champion, else player a of the first experiment)", 1},
-    {"tables", KEY_TABLES, "FILE", 0, "Endgame tables to hold the moves against (`kroo-engine tables build`)", 1},
+    {"tables", KEY_TABLES, "FILE", 0, "Endgame tables to hold the moves against (`kroo-engine tables build`)",
+     1},
     {"all", KEY_ALL, NULL, 0,
      "Judge by all pairs, those that weights were fitted to included (the ones set aside)", 1},
     {"validation-share", KEY_VALIDATION, "X", 0, "Share of pairs set aside (0.1)", 1},
@@ -517,9 +518,8 @@ void fit_request_parse(int argc, char **argv, struct fit_request *out)
 
 void fit_request_parse_eval(int argc, char **argv, struct fit_request *out)
 {
-    static const struct argp argp = {eval_options,       take_eval_option, "WEIGHTS",
-                                     eval_documentation, NULL,             NULL,
-                                     NULL};
+    static const struct argp argp = {
+        eval_options, take_eval_option, "WEIGHTS", eval_documentation, NULL, NULL, NULL};
     set_defaults(out);
     out->captures = FIT_CAPTURES_WITH;
     argp_err_exit_status = 2;

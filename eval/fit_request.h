@@ -25,8 +25,8 @@ struct fit_request {
     enum fit_captures captures;
     unsigned memory_mib;
     const char *weights, *tables; /* of kroo-train eval: what is judged, endgame tables or NULL */
-    const char *scratch; /* folder for the positions; NULL = memory */
-    const char *report;  /* folder for report.md, report.json and plots; NULL = none */
+    const char *scratch;          /* folder for the positions; NULL = memory */
+    const char *report;           /* folder for report.md, report.json and plots; NULL = none */
     bool json, quiet, calibration;
     bool dry_run;  /* read and count, fit nothing */
     bool no_store; /* fit, but store nothing */

@@ -56,7 +56,8 @@ static error_t take_option(int key, char *text, struct argp_state *state)
         return 0;
     case ARGP_KEY_END:
         if (look->given < look->wanted)
-            argp_error(state, "which weights? a number, hash, name, `champion`, `starting`, or a path with a slash");
+            argp_error(state,
+                       "which weights? a number, hash, name, `champion`, `starting`, or a path with a slash");
         return 0;
     default:
         return ARGP_ERR_UNKNOWN;
@@ -111,10 +112,13 @@ static int run(int argc, char **argv, const struct argp *argp, int wanted, int (
     return code;
 }
 
-#define CONNECTION_OPTIONS                                                                                     \
-    {"json", KEY_JSON, NULL, 0, "One JSON object", 0},                                                         \
-        {"database", KEY_DATABASE, "CONNINFO", 0, "Database, as libpq takes it", 0},                           \
-        {"config", KEY_CONFIG, "FILE", 0, "Settings file (KROO_CONFIG, else var/kroo.conf)", 0}, {0}
+#define CONNECTION_OPTIONS                                                                                   \
+    {"json", KEY_JSON, NULL, 0, "One JSON object", 0},                                                       \
+        {"database", KEY_DATABASE, "CONNINFO", 0, "Database, as libpq takes it", 0},                         \
+        {"config", KEY_CONFIG, "FILE", 0, "Settings file (KROO_CONFIG, else var/kroo.conf)", 0},             \
+    {                                                                                                        \
+        0                                                                                                    \
+    }
 
 static const char after_all[] =
     "\vWEIGHTS is a number, hash, name, `champion`, `starting`, or a path with a slash in it, for which no "
@@ -170,8 +174,8 @@ int inspect_command(int argc, char **argv)
 {
     static const struct argp_option options[] = {CONNECTION_OPTIONS};
     static char documentation[512];
-    snprintf(documentation, sizeof documentation, "What weights are made of: provenance and every parameter.%s",
-             after_all);
+    snprintf(documentation, sizeof documentation,
+             "What weights are made of: provenance and every parameter.%s", after_all);
     const struct argp argp = {options, take_option, "WEIGHTS", documentation, NULL, NULL, NULL};
     return run(argc, argv, &argp, 1, show_weights);
 }
@@ -202,7 +206,8 @@ static json_t *provenance_difference(const struct weights *a, const struct weigh
     {
         json_t *x = json_object_get(one, key), *y = json_object_get(other, key);
         if (!x || !y || !json_equal(x, y))
-            json_array_append_new(list, json_pack("[s, O, O]", key, x ? x : json_null(), y ? y : json_null()));
+            json_array_append_new(list,
+                                  json_pack("[s, O, O]", key, x ? x : json_null(), y ? y : json_null()));
     }
     json_decref(one);
     json_decref(other);
@@ -218,7 +223,8 @@ static void print_difference(const json_t *provenance, const struct contrast *co
     {
         char *x = json_dumps(json_array_get(entry, 1), JSON_ENCODE_ANY | JSON_COMPACT);
         char *y = json_dumps(json_array_get(entry, 2), JSON_ENCODE_ANY | JSON_COMPACT);
-        printf("  %-18s %s\n  %-18s %s\n", json_string_value(json_array_get(entry, 0)), x ? x : "", "", y ? y : "");
+        printf("  %-18s %s\n  %-18s %s\n", json_string_value(json_array_get(entry, 0)), x ? x : "", "",
+               y ? y : "");
         free(x);
         free(y);
     }
@@ -226,7 +232,8 @@ static void print_difference(const json_t *provenance, const struct contrast *co
            contrast->log_odds ? "log odds" : "hundredths of a seed");
     for (int i = 0; i < WEIGHTS_PHASES; i++) {
         const struct contrast_phase *phase = &contrast->phases[i];
-        printf("  %-12s seeds: %6u positions, apart by %.3f (at most %.3f), correlation %.3f, same side ahead in "
+        printf("  %-12s seeds: %6u positions, apart by %.3f (at most %.3f), correlation %.3f, same side "
+               "ahead in "
                "%.1f %%\n",
                phase_names[i], phase->positions, phase->mean, phase->largest, phase->correlation,
                100.0 * phase->signs);
@@ -282,7 +289,8 @@ static bool write_format(const struct look *look, FILE *stream)
     if (strcmp(look->format, "md") == 0)
         return fprintf(stream, "# Weights %s\n\n", hash) > 0 && weights_text_md(weights, stream) == 0;
     if (strcmp(look->format, "c") == 0)
-        return weights_text_c(&(struct weights_text){weights, look->names[0], hash, "not told here"}, stream) == 0;
+        return weights_text_c(&(struct weights_text){weights, look->names[0], hash, "not told here"},
+                              stream) == 0;
     if (strcmp(look->format, "json") == 0) {
         json_t *object = weights_json(weights);
         bool written = object && json_object_set_new(object, "sha256", json_string(hash)) == 0 &&
@@ -326,9 +334,10 @@ int export_command(int argc, char **argv)
         {"format", KEY_FORMAT, "F", 0, "`bin`, `json`, `c` or `md` (bin)", 0},
         CONNECTION_OPTIONS};
     static char documentation[512];
-    snprintf(documentation, sizeof documentation,
-             "Writes weights in a format of eval/README.md; `kroo weights export` adds lineage and matches.%s",
-             after_all);
+    snprintf(
+        documentation, sizeof documentation,
+        "Writes weights in a format of eval/README.md; `kroo weights export` adds lineage and matches.%s",
+        after_all);
     const struct argp argp = {options, take_option, "WEIGHTS", documentation, NULL, NULL, NULL};
     return run(argc, argv, &argp, 1, write_weights);
 }

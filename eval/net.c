@@ -187,10 +187,10 @@ static void validate_shard(void *context, unsigned shard)
         size_t used = 0;
         for (; used < NET_BLOCK && first < end; used++, first++) {
             const struct row *row = &run->validation->items[first];
-            rows[used] = (struct merged){
-                .key = row->key,
-                .target = (float)row_target(row, run->targets.lambda, run->targets.k),
-                .weight = 1.0F};
+            rows[used] =
+                (struct merged){.key = row->key,
+                                .target = (float)row_target(row, run->targets.lambda, run->targets.k),
+                                .weight = 1.0F};
         }
         net_part_add(part, &run->state->net, rows, used, false);
     }
@@ -267,7 +267,8 @@ static enum net_error run_epoch(struct run *run, unsigned epoch)
         return NET_ERROR_NUMBER;
     state->epochs = epoch + 1;
     bool unjudged = run->validation->count == 0;
-    if (unjudged || state->best_epoch == 0 || entry->validation < state->curve[state->best_epoch - 1].validation) {
+    if (unjudged || state->best_epoch == 0 ||
+        entry->validation < state->curve[state->best_epoch - 1].validation) {
         state->best = state->net;
         state->best_epoch = epoch + 1;
     }
@@ -367,8 +368,9 @@ static enum net_error run_epochs(struct run *run, char *reason, size_t reason_si
         snprintf(reason, reason_size,
                  "a NaN or an infinity turned up in the net; give a smaller --rate; nothing was kept");
     if (error == NET_ERROR_STOPPED)
-        snprintf(reason, reason_size, path ? "stopped on request; the same command goes on from the checkpoint"
-                                           : "stopped on request");
+        snprintf(reason, reason_size,
+                 path ? "stopped on request; the same command goes on from the checkpoint"
+                      : "stopped on request");
     return error;
 }
 
@@ -446,8 +448,8 @@ double net_logit(const struct net *net, uint64_t key)
     difference = difference < -WEIGHTS_NET_DIFFERENCE ? -WEIGHTS_NET_DIFFERENCE : difference;
     double sum = (double)net->output_bias;
     for (int j = 0; j < NET_HIDDEN; j++) {
-        double unit = (double)net->bias[j] +
-                      (double)net->input[STORES_FIRST + WEIGHTS_NET_DIFFERENCE + difference][j];
+        double unit =
+            (double)net->bias[j] + (double)net->input[STORES_FIRST + WEIGHTS_NET_DIFFERENCE + difference][j];
         for (int house = 0; house < WEIGHTS_HOUSES; house++)
             unit += (double)net->input[WEIGHTS_NET_COUNTS * house + features_count(key, house)][j];
         sum += (double)net->output[j] * fmin(fmax(unit, 0.0), 1.0);

@@ -37,8 +37,8 @@ struct net_options {
     unsigned threads;
     unsigned epochs; /* 1..NET_EPOCHS_MAX */
     unsigned batch;  /* positions, a multiple of NET_PARTS, up to NET_BATCH_MAX */
-    double rate;     /* first learning rate; a third of it from half of the epochs on, a tenth from 3/4, ... */
-    uint64_t seed;   /* first weights and order of the batches */
+    double rate;   /* first learning rate; a third of it from half of the epochs on, a tenth from 3/4, ... */
+    uint64_t seed; /* first weights and order of the batches */
     const char *checkpoint; /* file, NULL = none; one that is there is gone on from */
     uint8_t identity[32];   /* of data and options; a checkpoint of another identity is refused */
 };

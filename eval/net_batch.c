@@ -39,9 +39,9 @@ NET_INLINE void store(float *to, const lanes *low, const lanes *high)
 NET_INLINE void clip(lanes *value)
 {
     const lanes zero = {0}, one = zero + 1.0F;
-    *value = (lanes)((*value > zero) & (__typeof__(*value > zero)) * value);
+    *value = (lanes)((*value > zero) & (__typeof__(*value > zero))*value);
     __typeof__(*value > one) above = *value > one;
-    *value = (lanes)((above & (__typeof__(above))one) | (~above & (__typeof__(above)) * value));
+    *value = (lanes)((above & (__typeof__(above))one) | (~above & (__typeof__(above))*value));
 }
 
 NET_INLINE void forward(struct net_part *part, const struct net *net, const struct merged *rows, size_t count)
@@ -103,10 +103,12 @@ static void add_losses(struct net_part *part, const struct net *net, const struc
 }
 
 /* Both layers of all machines; `forward` and `backward` are compiled once for each. */
-typedef void net_forward(struct net_part *part, const struct net *net, const struct merged *rows, size_t count);
+typedef void net_forward(struct net_part *part, const struct net *net, const struct merged *rows,
+                         size_t count);
 typedef void net_backward(struct net_part *part, const struct net *net, size_t count);
 
-static void forward_plain(struct net_part *part, const struct net *net, const struct merged *rows, size_t count)
+static void forward_plain(struct net_part *part, const struct net *net, const struct merged *rows,
+                          size_t count)
 {
     forward(part, net, rows, count);
 }

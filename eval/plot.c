@@ -76,8 +76,8 @@ static void put_label(FILE *stream, double x, double y, const char *anchor, cons
 static void put_axes(FILE *stream, const struct plot *plot, const struct frame *frame)
 {
     char number[32];
-    fprintf(stream, "<rect x=\"%d\" y=\"%d\" width=\"%d\" height=\"%d\" fill=\"none\" stroke=\"#888\"/>\n", LEFT,
-            TOP, WIDTH - LEFT - RIGHT, HEIGHT - TOP - BOTTOM);
+    fprintf(stream, "<rect x=\"%d\" y=\"%d\" width=\"%d\" height=\"%d\" fill=\"none\" stroke=\"#888\"/>\n",
+            LEFT, TOP, WIDTH - LEFT - RIGHT, HEIGHT - TOP - BOTTOM);
     for (int i = 0; i <= TICKS; i++) {
         double x = frame->x_low + (frame->x_high - frame->x_low) * i / TICKS;
         double y = frame->y_low + (frame->y_high - frame->y_low) * i / TICKS;
@@ -95,10 +95,11 @@ static void put_axes(FILE *stream, const struct plot *plot, const struct frame *
     fputs("</g>\n", stream);
 }
 
-static void put_series(FILE *stream, const struct frame *frame, const struct plot_series *series, size_t number)
+static void put_series(FILE *stream, const struct frame *frame, const struct plot_series *series,
+                       size_t number)
 {
-    static const char *const colours[] = {"#1b6ca8", "#c8402f", "#2c8a4b", "#8a5bb0", "#b8860b", "#3a3a3a",
-                                          "#17a2a2", "#d16ba5"};
+    static const char *const colours[] = {"#1b6ca8", "#c8402f", "#2c8a4b", "#8a5bb0",
+                                          "#b8860b", "#3a3a3a", "#17a2a2", "#d16ba5"};
     const char *colour = colours[number % (sizeof colours / sizeof *colours)];
     double y = TOP + 8.0 + 18.0 * (double)number;
     fprintf(stream, "<polyline fill=\"none\" stroke=\"%s\" stroke-width=\"1.6\"%s points=\"", colour,
@@ -107,7 +108,8 @@ static void put_series(FILE *stream, const struct frame *frame, const struct plo
         if (drawable(series, i))
             fprintf(stream, "%.1f,%.1f ", place_x(frame, series->x[i]), place_y(frame, series->y[i]));
     fputs("\"/>\n", stream);
-    fprintf(stream, "<line x1=\"%d\" x2=\"%d\" y1=\"%.1f\" y2=\"%.1f\" stroke=\"%s\" stroke-width=\"2\"%s/>\n",
+    fprintf(stream,
+            "<line x1=\"%d\" x2=\"%d\" y1=\"%.1f\" y2=\"%.1f\" stroke=\"%s\" stroke-width=\"2\"%s/>\n",
             WIDTH - RIGHT + 10, WIDTH - RIGHT + 30, y, y, colour,
             series->dashed ? " stroke-dasharray=\"5 4\"" : "");
     put_label(stream, WIDTH - RIGHT + 36, y + 4, "start", series->name);

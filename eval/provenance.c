@@ -52,16 +52,15 @@ static json_t *options(const struct train *train)
 {
     const struct train_options *chosen = &train->options;
     const struct reader_filters *filters = &train->reader.filters;
-    json_t *object =
-        json_pack("{s:s, s:f, s:f, s:o, s:b}", "kind", weights_kind_name(chosen->kind), "lambda",
-                  chosen->lambda, "count_cap", chosen->count_cap, "min_positions",
-                  number(chosen->min_positions), "force", chosen->force);
+    json_t *object = json_pack("{s:s, s:f, s:f, s:o, s:b}", "kind", weights_kind_name(chosen->kind), "lambda",
+                               chosen->lambda, "count_cap", chosen->count_cap, "min_positions",
+                               number(chosen->min_positions), "force", chosen->force);
     json_t *fitting =
         chosen->kind == WEIGHTS_NET
             ? json_pack("{s:i, s:i, s:f, s:i}", "epochs", (int)chosen->epochs, "batch", (int)chosen->batch,
                         "rate", chosen->rate, "parts", NET_PARTS)
-            : json_pack("{s:s, s:f, s:i}", "kernel", chosen->kernel == FIT_DENSE ? "dense" : "sparse", "ridge",
-                        chosen->ridge, "iterations", (int)chosen->iterations);
+            : json_pack("{s:s, s:f, s:i}", "kernel", chosen->kernel == FIT_DENSE ? "dense" : "sparse",
+                        "ridge", chosen->ridge, "iterations", (int)chosen->iterations);
     json_t *reading = json_pack(
         "{s:b, s:b, s:b, s:b, s:i, s:i, s:o, s:s}", "with_captures", filters->with_captures, "with_opening",
         filters->with_opening, "with_decided", filters->with_decided, "with_repeats", filters->with_repeats,
@@ -78,14 +77,14 @@ static json_t *options(const struct train *train)
 
 char *provenance_text(const struct train *train)
 {
-    json_t *object = json_pack(
-        "{s:s, s:s, s:s, s:s, s:s, s:o, s:o, s:o, s:i, s:o, s:o, s:o, s:o, s:f}", "source", "kroo-train",
-        "trainer", train_build(), "engine", engine_build(), "kind",
-        weights_kind_name(train->options.kind), "rules",
-        train->reader.rules.name, "data_sha256", hex(train->data_sha256), "manifest", manifest(train),
-        "options", options(train), "shards", SHARDS, "games", number(train->reader.counts.training_games),
-        "positions", number(train->positions), "distinct_positions", number(train->merged_count), "k",
-        rounded(train->k, 1e-3), "lambda", train->lambda);
+    json_t *object =
+        json_pack("{s:s, s:s, s:s, s:s, s:s, s:o, s:o, s:o, s:i, s:o, s:o, s:o, s:o, s:f}", "source",
+                  "kroo-train", "trainer", train_build(), "engine", engine_build(), "kind",
+                  weights_kind_name(train->options.kind), "rules", train->reader.rules.name, "data_sha256",
+                  hex(train->data_sha256), "manifest", manifest(train), "options", options(train), "shards",
+                  SHARDS, "games", number(train->reader.counts.training_games), "positions",
+                  number(train->positions), "distinct_positions", number(train->merged_count), "k",
+                  rounded(train->k, 1e-3), "lambda", train->lambda);
     json_t *parents = json_array();
     if (train->parent.stored)
         json_array_append_new(parents, hex(train->parent.sha256));
@@ -166,9 +165,9 @@ static json_t *epochs(const struct net_fit *net)
 {
     json_t *list = json_array();
     for (unsigned i = 0; net && i < net->epochs; i++)
-        json_array_append_new(list, json_pack("{s:f, s:f, s:f}", "training", net->curve[i].training,
-                                              "validation", net->curve[i].validation, "rate",
-                                              net->curve[i].rate));
+        json_array_append_new(list,
+                              json_pack("{s:f, s:f, s:f}", "training", net->curve[i].training, "validation",
+                                        net->curve[i].validation, "rate", net->curve[i].rate));
     return list;
 }
 

@@ -15,7 +15,8 @@ char *provenance_text(const struct train *train);
 char *provenance_manifest(const struct train *train);
 /* Filters and every option that the row has no column for. */
 char *provenance_options(const struct train *train);
-/* By phase: calibration and, but for a net, the losses step by step. Of a net a last entry with its epochs. */
+/* By phase: calibration and, but for a net, the losses step by step. Of a net a last entry with its epochs.
+ */
 char *provenance_curve(const struct train *train);
 json_t *provenance_curve_json(const struct train *train);
 

@@ -9,7 +9,12 @@
 #include "eval/fit.h"
 #include "eval/net.h"
 
-enum { QUANTIZE_SHIFT_MAX = 6, QUANTIZE_NET_SHIFT_MAX = 10, QUANTIZE_PER_LOGIT_MIN = 20, QUANTIZE_PER_LOGIT_MAX = 4000 };
+enum {
+    QUANTIZE_SHIFT_MAX = 6,
+    QUANTIZE_NET_SHIFT_MAX = 10,
+    QUANTIZE_PER_LOGIT_MIN = 20,
+    QUANTIZE_PER_LOGIT_MAX = 4000
+};
 
 enum quantize_error {
     QUANTIZE_OK = 0,

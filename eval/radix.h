@@ -56,7 +56,8 @@ RADIX_INLINE void radix_part(unsigned char *items, size_t count, unsigned level,
             memcpy(held, items + next[value] * RADIX_ITEM, RADIX_ITEM);
             for (unsigned own = digit(held, level); own != value; own = digit(held, level)) {
                 unsigned char *place = items + next[own]++ * RADIX_ITEM;
-                __builtin_prefetch(place + RADIX_AHEAD, 1); /* 256 streams are too many for the processor's own */
+                __builtin_prefetch(place + RADIX_AHEAD,
+                                   1); /* 256 streams are too many for the processor's own */
                 memcpy(other, place, RADIX_ITEM);
                 memcpy(place, held, RADIX_ITEM);
                 memcpy(held, other, RADIX_ITEM);
@@ -83,8 +84,8 @@ RADIX_INLINE void radix_sort(void *items, size_t count, unsigned levels, radix_d
         radix_part(part, run.count, run.level, digit, first);
         for (unsigned value = 0; value < RADIX_DIGITS && run.level + 1 < levels; value++)
             if (first[value + 1] - first[value] > 1)
-                stack[depth++] = (struct radix_run){run.first + first[value],
-                                                    first[value + 1] - first[value], run.level + 1};
+                stack[depth++] = (struct radix_run){run.first + first[value], first[value + 1] - first[value],
+                                                    run.level + 1};
     }
 }
 

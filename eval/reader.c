@@ -226,10 +226,10 @@ static enum reader_error take_positions(const struct reading *reading)
     for (size_t ply = 0; ply < game->plies; ply++) {
         enum reader_error error = take_position(reading, ply);
         if (error == READER_ERROR_LIMIT)
-            return refuse(
-                reading->reader, game, error,
-                "the positions do not fit in the memory allowed; give a larger --memory-mib, a --scratch folder, "
-                "a --sample of the pairs, or fewer games");
+            return refuse(reading->reader, game, error,
+                          "the positions do not fit in the memory allowed; give a larger --memory-mib, a "
+                          "--scratch folder, "
+                          "a --sample of the pairs, or fewer games");
         if (error != READER_OK)
             return refuse(reading->reader, game, error, "memory is short; train on fewer games");
     }

@@ -93,7 +93,8 @@ static void see_houses(const struct train *train, struct houses *houses)
 }
 
 /* Of a table its own numbers, which say it without the positions. */
-static double house_value(const struct train *train, const struct houses *houses, int phase, int house, int count)
+static double house_value(const struct train *train, const struct houses *houses, int phase, int house,
+                          int count)
 {
     if (train->weights->kind == WEIGHTS_TABLE)
         return count < WEIGHTS_COUNTS ? ldexp(train->weights->phases[phase].house[house][count] -
@@ -147,8 +148,8 @@ static void put_counts(FILE *stream, const struct train *train)
             "| repeated games | %" PRIu64 " |\n| positions read | %" PRIu64 " |\n"
             "| left out: opening | %" PRIu64 " |\n| left out: before noise | %" PRIu64 " |\n"
             "| left out: decided | %" PRIu64 " |\n| left out: captures | %" PRIu64 " |\n"
-            "| training positions | %" PRIu64 " |\n| validation positions | %" PRIu64
-            ", of which %" PRIu64 " occur in training too |\n",
+            "| training positions | %" PRIu64 " |\n| validation positions | %" PRIu64 ", of which %" PRIu64
+            " occur in training too |\n",
             read->games, read->training_games, read->validation_games, read->repeats, read->positions,
             read->opening, read->noise, read->decided, read->captures, read->training, read->validation,
             train->shared);
@@ -173,7 +174,8 @@ static void put_losses(FILE *stream, const struct train *train)
 
 static void put_calibration(FILE *stream, const struct judge *judge)
 {
-    fputs("## Calibration\n\n![calibration](calibration.svg)\n\n| seeds on the board | positions | mean distance "
+    fputs("## Calibration\n\n![calibration](calibration.svg)\n\n| seeds on the board | positions | mean "
+          "distance "
           "|\n|---|---|---|\n",
           stream);
     for (int phase = 0; phase < WEIGHTS_PHASES; phase++) {

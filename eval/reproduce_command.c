@@ -45,7 +45,7 @@ static uint64_t whole(const json_t *options, const char *key, uint64_t otherwise
 {
     const json_t *value = json_object_get(options, key);
     return json_is_integer(value) && json_integer_value(value) >= 0 ? (uint64_t)json_integer_value(value)
-                                                                     : otherwise;
+                                                                    : otherwise;
 }
 
 static double real(const json_t *options, const char *key, double otherwise)
@@ -207,12 +207,14 @@ static int tell(struct reproduction *again)
     artifact_hex(train->data_sha256, data);
     bool same = strcmp(wanted, made) == 0, same_data = strcmp(data, again->data) == 0;
     bool parameters = same_parameters(again->stored.weights, train->weights);
-    bool same_build = strcmp(again->trainer, train_build()) == 0, same_core = strcmp(again->core, blas_core()) == 0;
-    const char *why = same            ? ""
-                      : !same_data    ? "the games are not those of the fit: pairs were excluded or settled since"
-                      : !same_build   ? "another build of the trainer writes its own name into the file"
-                      : !same_core    ? "the linear algebra was for another type of processor"
-                                      : "the same games, options and builds made another file: report this";
+    bool same_build = strcmp(again->trainer, train_build()) == 0,
+         same_core = strcmp(again->core, blas_core()) == 0;
+    const char *why = same ? ""
+                      : !same_data
+                          ? "the games are not those of the fit: pairs were excluded or settled since"
+                      : !same_build ? "another build of the trainer writes its own name into the file"
+                      : !same_core  ? "the linear algebra was for another type of processor"
+                                    : "the same games, options and builds made another file: report this";
     if (again->request.json)
         command_print_json(json_pack("{s:s, s:b, s:b, s:b, s:s, s:s, s:s, s:s, s:s, s:s, s:I}", "state",
                                      same ? "reproduced" : "different", "same", same, "same_parameters",
@@ -240,8 +242,9 @@ static int run(struct reproduction *again)
         status = read_games(again);
     if (status != ARCHIVE_OK)
         return command_refuse(status, again->request.json, archive->reason);
-    progress_init(&again->progress, "Fitting", again->request.options.kind == WEIGHTS_NET ? "positions" : "steps",
-                  0, again->request.quiet);
+    progress_init(&again->progress, "Fitting",
+                  again->request.options.kind == WEIGHTS_NET ? "positions" : "steps", 0,
+                  again->request.quiet);
     again->train.report = show_fitting;
     again->train.report_context = again;
     if (train_run(&again->train) != TRAIN_DONE)
@@ -263,7 +266,8 @@ static error_t take_option(int key, char *text, struct argp_state *state)
         number = strtoul(text, &end_of, 10);
         if (end_of == text || *end_of != '\0' || number < 1 || number > (key == KEY_THREADS ? 64 : 1 << 20))
             argp_error(state, "`%s` is no whole number that fits", text);
-        *(key == KEY_THREADS ? &again->request.options.threads : &again->request.memory_mib) = (unsigned)number;
+        *(key == KEY_THREADS ? &again->request.options.threads : &again->request.memory_mib) =
+            (unsigned)number;
         return 0;
     case KEY_SCRATCH:
         again->request.scratch = text;
@@ -305,12 +309,17 @@ int reproduce_command(int argc, char **argv)
         {"database", KEY_DATABASE, "CONNINFO", 0, "Database, as libpq takes it", 0},
         {"config", KEY_CONFIG, "FILE", 0, "Settings file (KROO_CONFIG, else var/kroo.conf)", 0},
         {0}};
-    static const struct argp argp = {
-        options, take_option, "WEIGHTS",
-        "Makes stored weights again from the manifest and the options of their training run, and compares the "
-        "hash. Stores nothing.\vExit status: 0 the same file, 1 another one or refused (the reason is told), 2 "
-        "wrong usage, 3 no connection.\n",
-        NULL, NULL, NULL};
+    static const struct argp argp = {options,
+                                     take_option,
+                                     "WEIGHTS",
+                                     "Makes stored weights again from the manifest and the options of their "
+                                     "training run, and compares the "
+                                     "hash. Stores nothing.\vExit status: 0 the same file, 1 another one or "
+                                     "refused (the reason is told), 2 "
+                                     "wrong usage, 3 no connection.\n",
+                                     NULL,
+                                     NULL,
+                                     NULL};
     struct reproduction *again = calloc(1, sizeof *again);
     if (!again) {
         fprintf(stderr, "kroo-train: memory is short\n");

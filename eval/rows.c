@@ -50,10 +50,9 @@ static bool grow(struct rows *rows)
     size_t old = rows->capacity * sizeof *rows->items, size = capacity * sizeof *rows->items;
     if (rows->file && posix_fallocate(rows->file - 1, (off_t)old, (off_t)(size - old)) != 0)
         return false;
-    void *items = rows->items ? mremap(rows->items, old, size, MREMAP_MAYMOVE)
-                  : rows->file
-                      ? mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_SHARED, rows->file - 1, 0)
-                      : mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    void *items = rows->items  ? mremap(rows->items, old, size, MREMAP_MAYMOVE)
+                  : rows->file ? mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_SHARED, rows->file - 1, 0)
+                               : mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     if (items == MAP_FAILED)
         return false;
     (void)madvise(items, size, MADV_HUGEPAGE); /* sorting jumps about; a refusal costs speed alone */

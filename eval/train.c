@@ -48,22 +48,23 @@ static enum train_status check_results(struct train *train)
         return train_end(train, TRAIN_REFUSED, "no games: the ranges hold no counted game; see `kroo ls`");
     if (counts->training_games == 0)
         return train_end(train, TRAIN_REFUSED,
-                   "no training games: all %" PRIu64 " games fell to validation; use more games",
-                   counts->games);
+                         "no training games: all %" PRIu64 " games fell to validation; use more games",
+                         counts->games);
     if (most == counts->training_games)
         return train_end(train, TRAIN_REFUSED,
-                   "one outcome only: all %" PRIu64
-                   " training games were %s, so there is nothing to learn from them",
-                   most,
+                         "one outcome only: all %" PRIu64
+                         " training games were %s, so there is nothing to learn from them",
+                         most,
+                         most == counts->draws   ? "drawn"
+                         : most == counts->south ? "won by South"
+                                                 : "won by North");
+    if ((double)most >= lopsided_share * (double)counts->training_games)
+        train_warn(train,
+                   "lopsided results: %.1f %% of the training games were %s; the weights will lean that way",
+                   100.0 * (double)most / (double)counts->training_games,
                    most == counts->draws   ? "drawn"
                    : most == counts->south ? "won by South"
                                            : "won by North");
-    if ((double)most >= lopsided_share * (double)counts->training_games)
-        train_warn(train, "lopsided results: %.1f %% of the training games were %s; the weights will lean that way",
-             100.0 * (double)most / (double)counts->training_games,
-             most == counts->draws   ? "drawn"
-             : most == counts->south ? "won by South"
-                                     : "won by North");
     return TRAIN_DONE;
 }
 
@@ -78,14 +79,14 @@ static enum train_status check_data(struct train *train)
     train->validation_positions = train->reader.validation.count;
     if (train->positions < train->options.min_positions)
         return train_end(train, TRAIN_REFUSED,
-                   "too few positions: %" PRIu64 " to train on, at least %" PRIu64
-                   " are wanted; play more games, or lower --min-positions",
-                   train->positions, train->options.min_positions);
+                         "too few positions: %" PRIu64 " to train on, at least %" PRIu64
+                         " are wanted; play more games, or lower --min-positions",
+                         train->positions, train->options.min_positions);
     if (rules_parse(train->parent.weights->rules, &parent_rules, why, sizeof why) != 0 ||
         !rules_equal(&parent_rules, &train->reader.rules))
         return train_end(train, TRAIN_REFUSED,
-                   "the parent was made for the rules `%s`, the games were played by `%s`",
-                   train->parent.weights->rules, train->reader.rules.name);
+                         "the parent was made for the rules `%s`, the games were played by `%s`",
+                         train->parent.weights->rules, train->reader.rules.name);
     if (train->reader.validation.count == 0 && !train->options.force)
         return train_end(
             train, TRAIN_REFUSED,
@@ -133,10 +134,11 @@ static enum train_status fit_score_scale(struct train *train, const struct rows 
         return TRAIN_DONE;
     }
     if (error != SCALE_OK)
-        return train_end(train, TRAIN_REFUSED,
-                   "the search scores do not go with the results (no positive scale fits them); check the "
-                   "experiment, "
-                   "or give --lambda 1 to learn from results alone");
+        return train_end(
+            train, TRAIN_REFUSED,
+            "the search scores do not go with the results (no positive scale fits them); check the "
+            "experiment, "
+            "or give --lambda 1 to learn from results alone");
     if (train->k < 2.0 * SCALE_K_MIN)
         train_warn(train, "the scores separate the results perfectly; that is too little data, or a mistake");
     return TRAIN_DONE;
@@ -203,12 +205,13 @@ static void judge_weights(struct train *train)
     train->quantisation_error = train_rounding(train);
     double p = 1.0 / (1.0 + exp(-train->start_score / train->weights->per_logit));
     if (fabs(p - 0.5) > 0.1)
-        train_warn(train,
-             "the new weights call the start position %.0f %% for the side to move; is the data one-sided?",
-             100.0 * p);
+        train_warn(
+            train,
+            "the new weights call the start position %.0f %% for the side to move; is the data one-sided?",
+            100.0 * p);
     if (train->judged && 2 * train->shared > train->validation_positions)
         train_warn(train, "%.0f %% of the validation positions occur in training too: play more varied games",
-             100.0 * (double)train->shared / (double)train->validation_positions);
+                   100.0 * (double)train->shared / (double)train->validation_positions);
 }
 
 /* The gate that needs no match: worse than the parent on games neither was fitted on. */
@@ -220,8 +223,9 @@ static enum train_status check_gain(struct train *train)
     if (!isfinite(judge->after))
         return train_end(train, TRAIN_FAILED, "the validation loss is no number; nothing was kept");
     if (train->options.force) {
-        train_warn(train, "worse than the parent by %.5f +- %.5f on the validation games; kept because of --force",
-             judge->difference, judge->error);
+        train_warn(train,
+                   "worse than the parent by %.5f +- %.5f on the validation games; kept because of --force",
+                   judge->difference, judge->error);
         return TRAIN_DONE;
     }
     return train_end(
@@ -301,7 +305,8 @@ static enum train_status check_comparison(const struct train *train, const struc
     const struct weights *both[] = {weights, train->parent.weights};
     for (int i = 0; i < 2; i++) {
         struct rules rules;
-        if (rules_parse(both[i]->rules, &rules, why, size) != 0 || !rules_equal(&rules, &train->reader.rules)) {
+        if (rules_parse(both[i]->rules, &rules, why, size) != 0 ||
+            !rules_equal(&rules, &train->reader.rules)) {
             snprintf(why, size, "weights made for the rules `%.80s`, games played by `%.80s`", both[i]->rules,
                      train->reader.rules.name);
             return TRAIN_REFUSED;

@@ -22,7 +22,7 @@ struct train_options {
     unsigned epochs, batch; /* Adam: net */
     double rate;
     const char *checkpoint; /* file, or NULL */
-    double count_cap; /* most weight of one position; 0 = none */
+    double count_cap;       /* most weight of one position; 0 = none */
     uint64_t min_positions;
     bool force; /* keep weights that judge worse than their parent */
 };
@@ -53,8 +53,8 @@ struct train {
     train_report *report; /* may be NULL */
     void *report_context;
 
-    double lambda; /* as used: 1 where no position has a score */
-    double k;      /* scale of the scores; 0 = not fitted */
+    double lambda;          /* as used: 1 where no position has a score */
+    double k;               /* scale of the scores; 0 = not fitted */
     double parent_k, own_k; /* scales of the parent's and of the new weights' scores */
     uint8_t data_sha256[STORE_HASH];
     bool has_data_sha256;

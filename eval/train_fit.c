@@ -69,10 +69,10 @@ static void identify(const struct train *train, uint8_t identity[crypto_hash_sha
 {
     const struct train_options *options = &train->options;
     char text[512];
-    int length = snprintf(text, sizeof text, "%s %s %s %u %u %.17g %" PRIu64 " %.17g %.17g %.17g ",
-                          train_build(), engine_build(), blas_core(), options->epochs, options->batch,
-                          options->rate, train->reader.filters.seed, train->lambda, train->k,
-                          options->count_cap);
+    int length =
+        snprintf(text, sizeof text, "%s %s %s %u %u %.17g %" PRIu64 " %.17g %.17g %.17g ", train_build(),
+                 engine_build(), blas_core(), options->epochs, options->batch, options->rate,
+                 train->reader.filters.seed, train->lambda, train->k, options->count_cap);
     crypto_hash_sha256_state state;
     crypto_hash_sha256_init(&state);
     crypto_hash_sha256_update(&state, (const unsigned char *)text, (unsigned long long)length);

@@ -1,12 +1,11 @@
 -- Prints the second half of sql/README.md, every table and view with its columns, from the comments in the database.
 with named (relname, place) as (
     select * from unnest(array['experiment', 'experiment_counter', 'game', 'verdict', 'dispute', 'dispute_run', 'lease',
-        'session', 'event', 'player', 'engine_build', 'artifact', 'weights', 'training_run', 'promotion', 'learning_loop',
-        'generation', 'rule_set',
+        'session', 'event', 'player', 'engine_build', 'artifact', 'weights', 'training_run', 'promotion', 'rule_set',
         'peer', 'migration', 'experiment_progress', 'experiment_verdict', 'experiment_counted', 'game_counted',
-        'first_move_score', 'endings_by_reason', 'game_length', 'champion', 'weights_lineage', 'weights_provenance',
-        'learning_curve', 'worker_session',
-        'counter_difference', 'dispute_leg']) with ordinality
+        'first_move_score', 'endings_by_reason', 'game_length', 'champion', 'weights_lineage', 'worker_session',
+        'counter_difference', 'dispute_leg', 'weights_provenance', 'learning_loop', 'generation',
+        'learning_curve']) with ordinality
 ), relation as (
     select c.oid, c.relname::text, c.relkind = 'v' as is_view, obj_description(c.oid, 'pg_class') as remark, n.place
     from pg_class c left join named n on n.relname = c.relname

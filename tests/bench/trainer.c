@@ -92,10 +92,8 @@ static int bench_data(uint64_t games)
 {
     struct rules rules;
     char reason[256];
-    const struct reader_filters filters = {.validation_ppm = 100000,
-                                           .sample_ppm = READER_UNIT,
-                                           .with_captures = true,
-                                           .with_repeats = true};
+    const struct reader_filters filters = {
+        .validation_ppm = 100000, .sample_ppm = READER_UNIT, .with_captures = true, .with_repeats = true};
     struct reader *reader = malloc(sizeof *reader);
     rules_parse("site", &rules, reason, sizeof reason);
     struct made *made = make_games(&rules);

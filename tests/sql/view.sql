@@ -1,7 +1,7 @@
 -- The views' answers on games small enough to count by hand.
 \ir fixture.psql
 begin;
-select plan(20);
+select plan(23);
 select t_experiment('match', true, 100), t_experiment('selfplay', false, 4) \g /dev/null
 
 -- Pairs 0..5: WW, WL, DD, LD, (one leg only), WW.
@@ -67,6 +67,24 @@ select sha256('grand1'), 'table', 'site', 'grand', sha256('elsewhere')
 union all select sha256('child1'), 'table', 'site', 'child', sha256('grand1');
 select results_eq($$select distance, ancestor_name from weights_lineage where name = 'child' order by distance$$,
     $$values (0, 'child'), (1, 'grand'), (2, null)$$, 'lineage, up to a parent that is not here');
+-- The child was fitted to pairs 0 to 2 of experiment 1, the grandparent to all of experiment 2.
+insert into training_run (state, started_at, rules, kind, seed, threads, core_type, blas, trainer_build, weights_sha256,
+    lambda, ridge, manifest, games, positions, rows_merged)
+select 'finished', now(), 'site', 'table', 1, 1, 'core', 'blas', 'kroo-train 1 ' || name, sha256, 0.4, 0,
+    case name when 'child' then '[{"experiment": 1, "first_pair": 0, "pair_count": 3}]'::jsonb
+    else '[{"experiment": 2, "first_pair": 0, "pair_count": 4}]'::jsonb end, 6, 100, 90
+from weights where name in ('child', 'grand');
+update weights w set training_run_id = t.id from training_run t where t.weights_sha256 = w.sha256;
+select results_eq($$select distance, trainer_build, experiment_id, first_pair, pair_count, games from weights_provenance
+    where weights = (select number from weights where name = 'child') order by distance$$,
+    $$values (0, 'kroo-train 1 child', 1::bigint, 0::bigint, 3::bigint, 6::bigint),
+    (1, 'kroo-train 1 grand', 2, 0, 4, 8)$$, 'from weights to the games behind them and behind their parents');
+select results_eq($$select distinct p.seed, p.engine_a, p.weights_a is not null from weights_provenance p
+    where p.distance = 0 and weights = (select number from weights where name = 'child')$$,
+    $$select e.seed, a.engine_build, true from experiment e join player a on a.id = e.player_a where e.id = 1$$,
+    'with seed, engine and weights of the players');
+select is_empty($$select * from weights_provenance where weights = (select number from weights where name = 'start')$$,
+    'built-in weights have no games behind them');
 update weights set parent_sha256 = sha256('child1') where name = 'grand';
 select lives_ok('select * from weights_lineage', 'a lineage that bites its tail has an end');
 

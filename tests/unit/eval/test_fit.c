@@ -277,9 +277,9 @@ static void numbers_that_are_none_are_refused(void **state)
     const struct data *data = *state;
     struct merged *rows = malloc(data->count * sizeof *rows);
     char reason[256];
-    const struct merged bad[] = {{.target = NAN, .weight = 1},       {.target = 0.5F, .weight = NAN},
+    const struct merged bad[] = {{.target = NAN, .weight = 1},         {.target = 0.5F, .weight = NAN},
                                  {.target = 0.5F, .weight = INFINITY}, {.target = INFINITY, .weight = 1},
-                                 {.target = 1.5F, .weight = 1},      {.target = 0.5F, .weight = -1}};
+                                 {.target = 1.5F, .weight = 1},        {.target = 0.5F, .weight = -1}};
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
         memcpy(rows, data->merged, data->count * sizeof *rows);
         rows[data->count / 2].target = bad[i].target;

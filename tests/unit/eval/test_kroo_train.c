@@ -11,6 +11,7 @@
 
 #include <jansson.h>
 
+#include "engine/tables_build.h"
 #include "engine/weights.h"
 #include "eval/archive.h"
 #include "proto/progress.h"
@@ -321,6 +322,150 @@ static void killed_and_resumed_it_is_the_same_file(void **state)
     json_decref(alone);
 }
 
+static void expect_not(const char *command, const char *reason)
+{
+    json_t *answer = run_json(command, 1);
+    if (!strstr(word(answer, "reason"), reason))
+        fail_msg("`%s` does not say `%s`", word(answer, "reason"), reason);
+    json_decref(answer);
+}
+
+/* Stored weights of each kind come out again from their row alone. */
+static void stored_weights_are_reproduced(void **state)
+{
+    (void)state;
+    static const char *const names[] = {"gen1", "net1", "features1"};
+    char command[128];
+    for (int i = 0; i < 3; i++) {
+        snprintf(command, sizeof command, "reproduce %s --json -q --threads %d", names[i], i + 1);
+        json_t *again = run_json(command, 0);
+        assert_string_equal(word(again, "state"), "reproduced");
+        assert_string_equal(word(again, "sha256"), word(again, "made"));
+        json_decref(again);
+    }
+    json_t *refused = run_json("reproduce starting-site --json -q", 1);
+    assert_non_null(strstr(word(refused, "reason"), "no training run"));
+    json_decref(refused);
+}
+
+/* A file made by another build differs in the builds it names, and the parameters are still the same. */
+static void another_build_is_told(void **state)
+{
+    (void)state;
+    struct store *store = fixture_open("kroo_owner");
+    fixture_cell(store,
+                 "update kroo.training_run set trainer_build = 'kroo-train 0 older', options = options || "
+                 "'{\"min_positions\": 1999}' where weights_sha256 = (select sha256 from kroo.weights where "
+                 "name = 'features1') returning id");
+    store_close(store);
+    json_t *again = run_json("reproduce features1 --json -q", 1);
+    assert_string_equal(word(again, "state"), "different");
+    assert_true(json_is_true(json_object_get(again, "same_parameters")));
+    assert_true(json_is_true(json_object_get(again, "same_data")));
+    assert_non_null(strstr(word(again, "reason"), "another build"));
+    json_decref(again);
+}
+
+static void weights_are_judged(void **state)
+{
+    (void)state;
+    static char text[OUTPUT_MAX];
+    char command[512], folder[] = "/tmp/kroo-eval-XXXXXX", path[128];
+    assert_non_null(mkdtemp(folder));
+    struct rules rules;
+    assert_int_equal(rules_parse("site", &rules, text, 256), 0);
+    snprintf(path, sizeof path, "%s/six.tables", folder);
+    assert_int_equal(tables_build(&rules, 6, 1, path, NULL, NULL), TABLES_OK);
+    snprintf(command, sizeof command,
+             "eval gen1 --games 1 --all --with-decided --against starting --tables %s --report %s/report "
+             "--json -q",
+             path, folder);
+    json_t *judged = run_json(command, 0);
+    assert_string_equal(word(judged, "kind"), "table");
+    assert_true(real(judged, "loss_after") < real(judged, "loss_before"));
+    json_t *endgame = json_object_get(judged, "endgame");
+    assert_true(real(endgame, "positions") > 100.0);
+    assert_true(real(endgame, "best") > 0.3 * real(endgame, "positions"));
+    assert_true(real(endgame, "best") <= real(endgame, "positions"));
+    assert_true(real(endgame, "given_away") < 2.0);
+    json_decref(judged);
+    static const char *const files[] = {"report.md", "report.json", "calibration.svg", "houses-1.svg",
+                                        "houses-4.svg"};
+    for (size_t i = 0; i < sizeof files / sizeof *files; i++) {
+        snprintf(command, sizeof command, "%s/report/%s", folder, files[i]);
+        assert_int_equal(access(command, R_OK), 0);
+    }
+    /* A net, by other weights' measure, for people. */
+    assert_int_equal(run("eval net1 --games 1 --against gen1 -q 2>&1", text), 0);
+    assert_non_null(strstr(text, "weights      net"));
+    assert_non_null(strstr(text, "calibration"));
+    expect_not("eval nobody --games 1 --json -q", "nobody");
+    expect_not("eval gen1 --games 1 --tables /nowhere --json -q", "/nowhere");
+    expect_not("eval gen1 --games 999 --json -q", "unknown");
+    snprintf(command, sizeof command, "rm -r %s", folder);
+    assert_int_equal(system(command), 0);
+}
+
+static void weights_are_looked_at(void **state)
+{
+    (void)state;
+    static char text[OUTPUT_MAX];
+    char command[256], path[] = "/tmp/kroo-weights-XXXXXX";
+    int file = mkstemp(path);
+    assert_true(file >= 0);
+    close(file);
+    static const char *const names[] = {"gen1", "net1", "features1", "starting"};
+    for (int i = 0; i < 4; i++) {
+        snprintf(command, sizeof command, "inspect %s", names[i]);
+        assert_int_equal(run(command, text), 0);
+        assert_non_null(strstr(text, "sha256"));
+        snprintf(command, sizeof command, "export %s -o %s", names[i], path);
+        assert_int_equal(run(command, text), 0);
+        snprintf(command, sizeof command, "diff %s %s --json", names[i], path);
+        json_t *same = run_json(command, 0);
+        assert_true(json_is_true(json_object_get(same, "same")));
+        json_decref(same);
+        snprintf(command, sizeof command, "inspect %s --json", path); /* no database is asked */
+        json_t *parts = run_json(command, 0);
+        assert_non_null(json_object_get(parts, "sha256"));
+        json_decref(parts);
+    }
+    json_t *difference = run_json("diff gen1 net1 --json", 0);
+    assert_true(json_is_false(json_object_get(difference, "same")));
+    const json_t *phase = json_array_get(json_object_get(difference, "phases"), 0);
+    assert_true(real(phase, "correlation") > 0.3 && real(phase, "correlation") < 1.0);
+    assert_true(json_array_size(json_object_get(difference, "provenance")) > 0);
+    json_decref(difference);
+    assert_int_equal(run("diff gen1 net1", text), 0);
+    assert_non_null(strstr(text, "correlation"));
+    unlink(path);
+    expect_not("inspect /nowhere/at/all --json", "/nowhere");
+    expect_not("diff gen1 starting-school --json", "rules");
+}
+
+static void a_fit_leaves_its_report(void **state)
+{
+    (void)state;
+    char command[512], folder[] = "/tmp/kroo-report-XXXXXX";
+    static char text[OUTPUT_MAX];
+    assert_non_null(mkdtemp(folder));
+    static const char *const kinds[] = {"table --ridge 1e-3", "net --epochs 2 --batch 256"};
+    for (int i = 0; i < 2; i++) {
+        snprintf(command, sizeof command,
+                 "fit 1 --kind %s --force --no-store --parent starting -q --report %s", kinds[i], folder);
+        assert_int_equal(run(command, text), 0);
+        snprintf(command, sizeof command,
+                 "grep -q '<polyline' %s/loss.svg && grep -q '## Calibration' %s/report.md", folder, folder);
+        assert_int_equal(system(command), 0);
+    }
+    snprintf(command, sizeof command, "rm -r %s", folder);
+    assert_int_equal(system(command), 0);
+    snprintf(command, sizeof command,
+             "fit 1 --ridge 1e-3 --no-store --parent starting -q --report /nowhere/at/all 2>&1");
+    assert_int_equal(run(command, text), 1);
+    assert_non_null(strstr(text, "/nowhere/at/all"));
+}
+
 /* A core type pinned to an older one is told, and the rounded weights are the same. */
 static void core_type_is_recorded(void **state)
 {
@@ -446,6 +591,12 @@ static void wrong_usage_is_status_two(void **state)
                                         "fit --games 1 --kernel fast",
                                         "fit --games 1 --iterations 1000",
                                         "fit --games 1,1",
+                                        "eval",
+                                        "eval gen1",
+                                        "inspect",
+                                        "diff gen1",
+                                        "export gen1 --format pdf",
+                                        "reproduce",
                                         "fit --games 1 --kind deep",
                                         "fit --games 1 --kind net --batch 100",
                                         "fit --games 1 --checkpoint x",
@@ -543,6 +694,11 @@ int main(int argc, char **argv)
         cmocka_unit_test(a_game_that_does_not_replay_is_named),
         cmocka_unit_test(the_champion_is_the_default_parent),
         cmocka_unit_test(an_outage_at_the_end_is_survived),
+        cmocka_unit_test(weights_are_judged),
+        cmocka_unit_test(weights_are_looked_at),
+        cmocka_unit_test(a_fit_leaves_its_report),
+        cmocka_unit_test(stored_weights_are_reproduced),
+        cmocka_unit_test(another_build_is_told),
         cmocka_unit_test(wrong_usage_is_status_two),
         cmocka_unit_test(no_connection_is_status_three),
     };

@@ -83,8 +83,8 @@ static int tear_down(void **state)
     return 0;
 }
 
-static struct net_fit *run(const struct data *data, const struct net_options *options, enum net_error expected,
-                           net_report *report, void *context)
+static struct net_fit *run(const struct data *data, const struct net_options *options,
+                           enum net_error expected, net_report *report, void *context)
 {
     char reason[512] = "";
     struct net_fit *fit = aligned_alloc(64, sizeof *fit);
@@ -96,8 +96,7 @@ static struct net_fit *run(const struct data *data, const struct net_options *op
     return fit;
 }
 
-static const struct net_options quick = {
-    .threads = 1, .epochs = 3, .batch = 512, .rate = 2e-3, .seed = 1};
+static const struct net_options quick = {.threads = 1, .epochs = 3, .batch = 512, .rate = 2e-3, .seed = 1};
 
 /* The loss and gradient of a block against the loss written out again and its differences. */
 static void gradient_is_that_of_the_loss(void **state)
