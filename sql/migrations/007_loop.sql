@@ -46,6 +46,9 @@ create table generation (
     constraint generation_ended check ((ended_at is null) = (outcome is null)),
     constraint generation_refused_why check (outcome is distinct from 'refused' or reason <> '')
 );
+create index generation_selfplay on generation (selfplay_id);
+create index generation_gate on generation (gate_id);
+create index generation_first_match on generation (first_match_id);
 comment on table generation is 'Generations of the loops: which experiments and fit each consists of, filled in step by step.';
 comment on column generation.loop_id is 'The loop.';
 comment on column generation.number is 'Generations are counted from 1.';
