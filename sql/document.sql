@@ -4,7 +4,8 @@ with named (relname, place) as (
         'session', 'event', 'player', 'engine_build', 'engine', 'endgame_table', 'artifact', 'weights', 'training_run', 'promotion', 'rule_set',
         'peer', 'migration', 'experiment_progress', 'experiment_verdict', 'experiment_counted', 'game_counted',
         'first_move_score', 'endings_by_reason', 'game_length', 'champion', 'weights_lineage', 'worker_session',
-        'counter_difference', 'dispute_leg', 'weights_provenance']) with ordinality
+        'counter_difference', 'dispute_leg', 'weights_provenance', 'learning_loop', 'generation',
+        'learning_curve']) with ordinality
 ), relation as (
     select c.oid, c.relname::text, c.relkind = 'v' as is_view, obj_description(c.oid, 'pg_class') as remark, n.place
     from pg_class c left join named n on n.relname = c.relname

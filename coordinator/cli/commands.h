@@ -22,6 +22,7 @@ command_main weights_command;                 /* weights.c */
 command_main engine_command;                  /* engine.c */
 command_main tables_command;                  /* tables.c */
 command_main weights_import_command;          /* weights_import.c */
+command_main loop_command;                    /* loop.c */
 command_main games_command;                   /* games.c */
 command_main verify_command;                  /* verify.c */
 command_main replay_command;                  /* replay.c */

@@ -21,6 +21,7 @@ static const struct args_command commands[] = {
     {"engine", engine_command, "add and list other programs that can play", true},
     {"tables", tables_command, "add and list endgame tables for players", true},
     {"weights", weights_command, "list, show, export, import and promote weights", true},
+    {"loop", loop_command, "run learning loops: self-play, fit, gate, promotion, again", true},
     {"games", games_command, "export the games of an experiment", true},
     {"verify", verify_command, "recompute every counter and replay every stored game", true},
     {"replay", replay_command, "play a stored game again and compare", true},

@@ -188,9 +188,16 @@ static void print_verdict(const struct show *show)
     const struct store_verdict *v = &show->record.verdict;
     if (!show->record.has_verdict || strcmp(record_outcome(&show->record), v->verdict) != 0)
         return;
+    bool inside = v->has_sprt && v->counters.llr > v->lower && v->counters.llr < v->upper &&
+                  strcmp(v->verdict, "undecided") != 0 && strcmp(v->verdict, "aborted") != 0;
     printf("  %-11s %s at %llu pairs, %s%s%s%s%s\n", "verdict", v->verdict,
            (unsigned long long)v->counters.prefix_pairs, show->record.verdict_at, *v->by ? ", by " : "",
            v->by, *v->reason ? ": " : "", v->reason);
+    if (inside)
+        printf("  %-11s the LLR is looked at once a batch and overshoots, so the bounds are drawn in by the "
+               "overshoot "
+               "seen\n",
+               "");
 }
 
 static void print_work(const struct show *show)

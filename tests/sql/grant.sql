@@ -24,7 +24,8 @@ create function tests.writes_of(role_name name) returns setof text language sql 
 $$;
 select is_empty($$select * from writes_of('kroo_reader')$$, 'a reader writes nowhere');
 select set_eq($$select * from writes_of('kroo_trainer')$$,
-    array['artifact:INSERT', 'weights:INSERT', 'training_run:INSERT'], 'a trainer adds weights and runs');
+    array['artifact:INSERT', 'weights:INSERT', 'training_run:INSERT', 'learning_loop:INSERT', 'generation:INSERT'],
+    'a trainer adds weights, runs and loops');
 select set_eq($$select * from writes_of('kroo_coordinator')$$, array['engine_build:INSERT', 'artifact:INSERT',
     'weights:INSERT', 'player:INSERT', 'experiment:INSERT', 'experiment_counter:INSERT', 'session:INSERT', 'lease:INSERT',
     'game:INSERT', 'dispute:INSERT', 'dispute_run:INSERT', 'verdict:INSERT', 'promotion:INSERT', 'event:INSERT',
@@ -35,7 +36,10 @@ create function tests.column_updates_of(role_name name) returns setof text langu
         and has_column_privilege(role_name, c.oid, a.attnum, 'UPDATE')
 $$;
 select is_empty($$select * from column_updates_of('kroo_reader')$$, 'a reader changes nothing');
-select is_empty($$select * from column_updates_of('kroo_trainer')$$, 'a trainer changes nothing');
+select set_eq($$select * from column_updates_of('kroo_trainer')$$, array['learning_loop.planned_generations',
+    'learning_loop.state', 'learning_loop.updated_at', 'generation.selfplay_id', 'generation.training_run_id',
+    'generation.candidate_sha256', 'generation.gate_id', 'generation.first_match_id', 'generation.outcome',
+    'generation.reason', 'generation.ended_at'], 'a trainer fills in generations, and changes nothing else');
 select set_eq($$select u from column_updates_of('kroo_coordinator') u where u !~ '^experiment_counter'$$,
     array['experiment.state', 'experiment.state_reason', 'experiment.ended_at', 'experiment.priority', 'session.ended_at',
     'lease.state', 'lease.ended_at', 'dispute.state', 'dispute.settled_at', 'dispute.settlement', 'peer.name', 'peer.role',

@@ -49,7 +49,7 @@ is_known() {
     for word in "$@"; do
         word=${word%%|*}
         [[ $word =~ ^[a-z]+$ ]] || break
-        [[ ${help[*]} =~ ^[a-z-]+(\ weights|\ key|\ engine|\ tables)?$ ]] || break
+        [[ ${help[*]} =~ ^[a-z-]+(\ weights|\ key|\ engine|\ tables|\ loop)?$ ]] || break
         help+=("$word")
     done
     case $program in kroo-worker | kroo-coordinator) help=("$program") ;; esac

@@ -1,0 +1,78 @@
+#!/usr/bin/env bash
+# A learning loop: generations of self-play, fit, gate and promotion; cut off anywhere it goes on where it was, and comes
+# to the same weights as one that nobody disturbed.
+. "$(dirname "$0")/lib.sh"
+export KROO_DIR=$dir
+
+loop() { command=$1; shift; "$kroo" loop "$command" "$@"; }
+curve() { sql "select $1 from learning_curve where loop = '$2' order by generation" | paste -sd' '; }
+options="--pairs 400 --nodes 150 --first-pairs 8 --max-pairs 240 --window 2 --kind table"
+
+# --- what is refused ---
+fails "a loop needs a name" 2 'give it a name' loop run
+fails "with plain letters" 2 'letters, digits' loop run 'a b'
+fails "and sensible numbers" 2 'lambda' loop run night --lambda 2
+fails "of a kind that exists" 2 'table, net or features' loop run night --kind forest
+fails "no cluster" 3 'kroo up' loop ls
+
+ok "a private cluster with two workers" "$kroo" up --workers 2
+ok "an empty list says what to do" sh -c '"$0" loop ls | grep -q "kroo loop run"' "$kroo"
+fails "an unknown loop" 1 'kroo loop ls' loop show nobody
+fails "cannot be stopped" 1 'kroo loop ls' loop stop nobody
+
+# --- from nothing, undisturbed ---
+# shellcheck disable=SC2086
+ok "two generations" loop run whole --generations 2 $options --line whole
+is "are told of" "$(loop show whole --json | jq -c '[.[] | [.generation, .games, .games_so_far, .gate_verdict != null, .first_pairs]]')" \
+    '[[1,800,800,true,8],[2,800,1600,true,8]]'
+is "promoted where the gate accepted, kept where not" \
+    "$(sql "select count(*) from learning_curve where (gate_verdict = 'accepted') = (outcome = 'promoted')")" 2
+is "each promotion names its gate" \
+    "$(sql "select count(*) from promotion p join generation g on g.gate_id = p.experiment_id where p.line = 'whole' and p.weights_sha256 = g.candidate_sha256")" \
+    "$(sql "select count(*) from learning_curve where outcome = 'promoted'")"
+is "the next generation plays with the champion of its line" \
+    "$(sql "select encode(g.champion_sha256, 'hex') from generation g where g.number = 2")" \
+    "$(sql "select encode(case g.outcome when 'promoted' then g.candidate_sha256 else g.champion_sha256 end, 'hex') from generation g where g.number = 1")"
+is "and really did: what its games' player loaded" \
+    "$(sql "select encode(p.weights_sha256, 'hex') from generation g join experiment e on e.id = g.selfplay_id join player p on p.id = e.player_a where g.number = 2")" \
+    "$(sql "select encode(champion_sha256, 'hex') from generation where number = 2")"
+is "a fit sees the window" \
+    "$(sql "select jsonb_path_query_array(t.manifest, '\$[*].experiment') = jsonb_build_array(a.selfplay_id, b.selfplay_id) from generation a, generation b join training_run t on t.id = b.training_run_id where a.number = 1 and b.number = 2")" t
+ok "the same command says that it is done" sh -c '"$0" loop run whole | grep -q "2 generations are done"' "$kroo"
+fails "another specification is another loop" 1 'pairs = 400.*another name' loop run whole --pairs 50
+fails "a finished one cannot be stopped" 1 'does not run' loop stop whole
+
+# --- the same, killed again and again ---
+before=$(sql "select count(*) from experiment")
+# shellcheck disable=SC2086
+cut_off() { # SECONDS: then kill -9, of the driver and of what it runs, wherever they are
+    "$kroo" loop run torn --generations 2 $options --line torn >>"$work/torn.log" 2>&1 &
+    driver=$!
+    wait_until "$1" false
+    pkill -9 -P $driver
+    kill -9 $driver 2>/dev/null
+    wait $driver 2>/dev/null
+}
+for second in 2 5 4; do cut_off $second; done
+kill -9 "$(pid_of coordinator)"
+ok "a killed coordinator starts again" "$kroo" up --workers 2
+ok "cut off and run again it comes to its end" loop run torn
+is "no experiment was made twice" "$(sql "select count(*) - $before from experiment")" \
+    "$(sql "select count(selfplay_id) + count(gate_id) + count(first_match_id) from generation g join learning_loop l on l.id = g.loop_id where l.name = 'torn'")"
+is "with the same weights, verdicts and outcomes" \
+    "$(curve "concat_ws('/', gate_verdict, gate_pairs, round(gate_llr::numeric, 9), outcome)" torn)" \
+    "$(curve "concat_ws('/', gate_verdict, gate_pairs, round(gate_llr::numeric, 9), outcome)" whole)"
+
+# --- rest and more ---
+"$kroo" loop run more --generations 1 --pairs 300 --nodes 100 --first-pairs 0 --max-pairs 16 --line more >"$work/more.log" 2>&1 &
+driver=$!
+runs() { [ "$(sql "select count(*) from generation g join learning_loop l on l.id = g.loop_id where l.name = 'more' and g.selfplay_id is not null")" -eq 1 ]; }
+ok "a third begins" wait_until 20 runs
+fails "two drivers of one loop" 1 'driven by another' loop run more
+kill -INT $driver
+wait $driver
+ok "interrupted it says how to go on, or is done" grep -Eq 'kroo loop run more|goes on|done' "$work/more.log"
+ok "more generations than were planned" loop run more --generations 2
+is "are made" "$(loop ls --json | jq -c '[.[] | select(.name == "more") | .generations, .planned, .state]')" '[2,2,"finished"]'
+ok "kroo verify agrees with everything" "$kroo" verify
+done_testing
