@@ -439,6 +439,12 @@ enum net_error net_run(const struct merged *rows, size_t count, const struct row
     return error;
 }
 
+unsigned net_batch(size_t count)
+{
+    size_t batch = count / 512 / 64 * 64;
+    return batch < NET_BATCH_LOW ? NET_BATCH_LOW : batch > NET_BATCH_HIGH ? NET_BATCH_HIGH : (unsigned)batch;
+}
+
 /* --- one position --- */
 
 double net_logit(const struct net *net, uint64_t key)

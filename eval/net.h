@@ -20,10 +20,11 @@ enum {
     NET_PARTS = 8,
     NET_EPOCHS = 24,
     NET_EPOCHS_MAX = 1000,
-    NET_BATCH = 2048,
+    NET_BATCH_LOW = 256, /* net_batch stays within these */
+    NET_BATCH_HIGH = 2048,
     NET_BATCH_MAX = 1 << 16,
 };
-#define NET_RATE 2e-3
+#define NET_RATE 4e-3
 
 /* Hidden units are clipped to 0..1, the output is log odds. Begins a cache line. */
 struct net {
@@ -73,6 +74,9 @@ typedef int net_report(void *context, uint64_t done, unsigned epoch, double trai
 enum net_error net_run(const struct merged *rows, size_t count, const struct rows *validation,
                        struct row_targets targets, const struct net_options *options, net_report *report,
                        void *context, struct net_fit *out, char *reason, size_t reason_size);
+
+/* A batch that suits so many rows: some 500 steps an epoch, where that is neither too noisy nor too slow. */
+unsigned net_batch(size_t count);
 
 /* Log odds of one position. */
 double net_logit(const struct net *net, uint64_t key);

@@ -65,7 +65,7 @@ static bool take_options(struct reproduction *again, const char *kind)
     chosen->kernel = kernel && strcmp(kernel, "dense") == 0 ? FIT_DENSE : FIT_SPARSE;
     chosen->iterations = (unsigned)whole(options, "iterations", FIT_ITERATIONS);
     chosen->epochs = (unsigned)whole(options, "epochs", NET_EPOCHS);
-    chosen->batch = (unsigned)whole(options, "batch", NET_BATCH);
+    chosen->batch = (unsigned)whole(options, "batch", NET_BATCH_HIGH);
     chosen->rate = real(options, "rate", NET_RATE);
     chosen->count_cap = real(options, "count_cap", 0.0);
     chosen->min_positions = whole(options, "min_positions", 1);

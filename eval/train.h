@@ -20,7 +20,7 @@ struct train_options {
     double ridge; /* Newton: table and features */
     unsigned iterations;
     enum fit_kernel kernel;
-    unsigned epochs, batch; /* Adam: net */
+    unsigned epochs, batch; /* Adam: net; batch 0 = as suits the data (net_batch) */
     double rate;
     const char *checkpoint; /* file, or NULL */
     int tables_seeds;       /* how far the tables correct targets; 0 = not at all */

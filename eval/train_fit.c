@@ -91,7 +91,9 @@ static enum train_status round_net(struct train *train)
 
 static enum train_status fit_adam(struct train *train)
 {
-    const struct train_options *chosen = &train->options;
+    struct train_options *chosen = &train->options;
+    if (chosen->batch == 0) /* so that the record says what was used */
+        chosen->batch = net_batch(train->merged_count);
     struct net_options options = {.threads = chosen->threads,
                                   .epochs = chosen->epochs,
                                   .batch = chosen->batch,

@@ -171,7 +171,7 @@ static int bench_net(size_t wanted, unsigned threads)
     char reason[512], name[64];
     struct merged *merged = bench_rows(&rows, wanted, &count);
     struct net_options options = {
-        .threads = threads, .epochs = 4, .batch = NET_BATCH, .rate = 2e-3, .seed = 1};
+        .threads = threads, .epochs = 4, .batch = NET_BATCH_HIGH, .rate = 2e-3, .seed = 1};
     struct net_fit *fit = aligned_alloc(64, sizeof *fit);
     rows_init(&none, 1);
     rows_shuffle(merged, count);
