@@ -26,7 +26,6 @@ enum {
     EXEC_RETRY_MS = 10, /* between two of them */
 };
 static const rlim_t file_bytes_max = 64 * 1024 * 1024;
-static const rlim_t address_space_max = INT64_C(16) * 1024 * 1024 * 1024;
 
 struct program {
     pid_t pid;
@@ -103,7 +102,7 @@ static void limit_all(void)
     limit(RLIMIT_NOFILE, FILES_MAX);
 #if !defined __SANITIZE_ADDRESS__ && !defined __SANITIZE_THREAD__
     /* A sanitizer's program, like this one then, maps more than any limit would allow. */
-    limit(RLIMIT_AS, address_space_max);
+    limit(RLIMIT_AS, (rlim_t)16 << 30);
 #endif
 }
 

@@ -1,7 +1,7 @@
 -- What must be true stays true, whoever writes.
 \ir fixture.psql
 begin;
-select plan(33);
+select plan(44);
 select t_experiment('match', true, 10), t_experiment('match', false, 10) \g /dev/null
 
 create function tests.game_with(changes jsonb) returns text language plpgsql as $$
@@ -56,6 +56,33 @@ select throws_ok('update experiment_counter set prefix_pairs = 1, ww = 1, wins =
 select throws_ok($$update artifact set content = 'x', size = 1$$, '23514', null, 'content that is not what its name says');
 select throws_ok($$insert into peer (public_key, name, role, allowed_by) values ('short', 'x', 'worker', 'x')$$, '23514',
     null, 'a key that is none');
+
+-- Engines and tables.
+insert into artifact (sha256, kind, size, content) values (sha256('prog'), 'engine', 4, 'prog');
+select lives_ok($$insert into engine (name, sha256, added_by) values ('today', sha256('prog'), 'x')$$, 'an engine');
+select throws_ok($$insert into engine (name, sha256, added_by) values ('again', sha256('prog'), 'x')$$, '23505', null,
+    'one file, one name');
+select throws_ok($$insert into engine (name, sha256, added_by) values ('built-in', sha256('prog'), 'x')$$, '23514', null,
+    'built-in is no name');
+select throws_ok($$insert into engine (name, sha256, added_by) values ('absent', sha256('none'), 'x')$$, '23503', null,
+    'an engine without its file');
+select throws_ok($$insert into endgame_table (name, sha256, artifact_sha256, rules, convention, seeds, size, added_by)
+    values ('t', sha256('a'), sha256('prog'), 'site', 'x', 3, 4, 'x')$$, '23514', null, 'a table that is another file');
+select lives_ok($$insert into endgame_table (name, sha256, rules, convention, seeds, size, added_by)
+    values ('t', sha256('a'), 'site', 'x', 3, 4, 'x')$$, 'a table that does not travel');
+create function tests.player_with(options jsonb) returns text language sql as $$
+    select format('insert into kroo.player (engine_build, weights_sha256, options) select engine_build, weights_sha256, %L '
+        'from kroo.player where id = 1', options)
+$$;
+select lives_ok(player_with(jsonb_build_object('engine', encode(sha256('prog'), 'hex'), 'tables',
+    encode(sha256('a'), 'hex'), 'set', '["Level=Master"]'::jsonb)), 'a player with all of it');
+select results_eq($$select engine_sha256, tables_sha256 from player order by id desc limit 1$$,
+    $$select sha256('prog'), sha256('a')$$, 'whose engine and tables are columns');
+select throws_ok(player_with(jsonb_build_object('engine', encode(sha256('none'), 'hex'))), '23503', null,
+    'a player with an engine that is not there');
+select throws_ok(player_with(jsonb_build_object('tables', encode(sha256('none'), 'hex'))), '23503', null,
+    'or tables that are not');
+select throws_ok(player_with('{"set": "Level=Master"}'), '23514', null, 'options that are no array');
 
 insert into verdict (experiment_id, verdict, games_stored, counted_pairs, ll, ld, dd, wl, dw, ww, wins, draws, losses,
     formula_version) values (2, 'undecided', 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 1);
