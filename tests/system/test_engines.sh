@@ -119,6 +119,17 @@ ok "kroo replay has them, too" "$kroo" replay --dir "$dir" "$tables" 2 0
 fails "tables of other rules are refused" 1 "rules" \
     "$kroo" match starting starting --dir "$dir" --rules school --tables-a site-7 --pairs 1
 
+# A worker that has the file fetches nothing; tables that do not travel are such files only.
+"$kroo" down --dir "$dir" >/dev/null
+KROO_TABLES=$work/site-7 "$kroo" up --dir "$dir" --workers 2 >/dev/null
+rm -f "$dir"/worker-?/tables/*
+sql "set role kroo_owner; update endgame_table set artifact_sha256 = null; reset role" >/dev/null
+ok "tables on the worker's own disk serve, too" run_match --tables-a site-7 --nodes 400 --pairs 6 --seed 4 --wait
+games "$id" >"$work/tables-disk.games"
+ok "in the same games" cmp "$work/tables.games" "$work/tables-disk.games"
+is "and nothing was fetched" "$(find "$dir"/worker-?/tables -type f | wc -l)" 0
+fails "kroo replay says that it has not got them" 1 "too large for the database" "$kroo" replay --dir "$dir" "$id" 0 0
+
 # --- an engine that is killed between its games goes on; nothing of it is left at the end ---
 ok "engines run while a match is played" run_match --engine-a same --nodes-a 20000 --nodes-b 100 --pairs 12 --seed 8
 ok "as processes of their own" wait_until 60 engines
