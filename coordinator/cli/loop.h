@@ -27,7 +27,8 @@ struct loop {
     struct settings *settings;
     struct store *store; /* as kroo_trainer */
     uint64_t id;
-    char name[LOOP_NAME_MAX], line[STORE_NAME], rules[STORE_RULES], state[16], first[LOOP_HEX], starting[LOOP_HEX];
+    char name[LOOP_NAME_MAX], line[STORE_NAME], rules[STORE_RULES], state[16], first[LOOP_HEX],
+        starting[LOOP_HEX];
     json_t *specification;
     uint64_t planned;
 };
