@@ -179,7 +179,13 @@ bool record_is_idle(const struct record *record, char why[SPECIFICATION_REASON_M
 {
     if (record->state != STORE_RUNNING || record->open_leases > 0)
         return false;
-    if (record->able_workers > 0)
+    if (record->able_workers > 0 && record->open_disputes > 0)
+        snprintf(
+            why, SPECIFICATION_REASON_MAX,
+            "%llu disputed pairs wait for workers that have not played them yet, and %llu can play: start "
+            "more (`kroo events` tells what is disputed)",
+            (unsigned long long)record->open_disputes, (unsigned long long)record->able_workers);
+    else if (record->able_workers > 0)
         snprintf(why, SPECIFICATION_REASON_MAX,
                  "nobody plays it at this moment: other experiments may go first, `kroo status` tells");
     else if (record->other_workers > 0)

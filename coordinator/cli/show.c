@@ -45,7 +45,8 @@ static void collect_warnings(struct show *show)
         add_warning(show, text);
     }
     if (record->open_disputes > 0) {
-        snprintf(text, sizeof text, "%llu pairs are disputed: two different games came for one place",
+        snprintf(text, sizeof text,
+                 "%llu pairs are disputed: two different games came for one place, or a program failed in it",
                  (unsigned long long)record->open_disputes);
         add_warning(show, text);
     }
