@@ -10,6 +10,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+enum { PATH_SIZE = 4096 };
+
 static void become(const char *const *command, int out, pid_t parent)
 {
     prctl(PR_SET_PDEATHSIG, SIGTERM);
@@ -38,6 +40,16 @@ static char *read_all(int fd)
     if (text)
         text[size] = '\0';
     return text;
+}
+
+const char *child_program(const char *name)
+{
+    static char path[PATH_SIZE + 32];
+    ssize_t length = readlink("/proc/self/exe", path, PATH_SIZE - 1);
+    path[length > 0 ? length : 0] = '\0';
+    char *slash = strrchr(path, '/');
+    snprintf(slash ? slash + 1 : path, 32, "%s", name);
+    return path;
 }
 
 int child_run(const char *const *command, char **output)

@@ -6,6 +6,9 @@
 
 enum { CHILD_OUTPUT_MAX = 1 << 20, CHILD_ARGUMENTS_MAX = 48 };
 
+/* The path of the program `name` that lies beside this one; valid until the next call. */
+const char *child_program(const char *name);
+
 /* Runs `command` (NULL-terminated), its standard output into `*output` (NUL-terminated, malloc'ed, cut at
  * CHILD_OUTPUT_MAX), its errors to ours. It dies with us. Returns its exit status, 128 + signal when one
  * killed it, 127 when it could not be started; *output is NULL only without memory. */

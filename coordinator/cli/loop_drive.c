@@ -4,7 +4,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
-#include <unistd.h>
 
 #include "coordinator/cli/child.h"
 #include "coordinator/cli/commands.h"
@@ -15,7 +14,7 @@
 #include "engine/mix.h"
 #include "proto/progress.h"
 
-enum { PATIENCE_MS = 600000, RETRY_MS = 2000, PATH_SIZE = 4096, NUMBER_SIZE = 32 };
+enum { PATIENCE_MS = 600000, RETRY_MS = 2000, NUMBER_SIZE = 32 };
 
 /* The loop ends for now without having failed. */
 enum { LOOP_PAUSED = -1 };
@@ -77,21 +76,10 @@ static const char *named(const struct loop *loop, const char *sha256)
     return strcmp(sha256, loop->starting) == 0 ? "starting" : sha256;
 }
 
-/* The program beside this one. */
-static const char *program(const char *name)
-{
-    static char path[PATH_SIZE + 16];
-    ssize_t length = readlink("/proc/self/exe", path, PATH_SIZE - 1);
-    path[length > 0 ? length : 0] = '\0';
-    char *slash = strrchr(path, '/');
-    snprintf(slash ? slash + 1 : path, 16, "%s", name);
-    return path;
-}
-
 static void begin(struct words *words, const struct loop *loop, const char *name, const char *command)
 {
     memset(words, 0, sizeof *words);
-    add(words, program(name));
+    add(words, child_program(name));
     add(words, command);
     /* kroo-train finds the cluster by its settings; KROO_DIR and the like reach it by the environment. */
     if (loop->request->common.dir && strcmp(name, "kroo") == 0) {

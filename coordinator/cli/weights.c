@@ -2,8 +2,10 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "coordinator/cli/args.h"
+#include "coordinator/cli/child.h"
 #include "coordinator/cli/commands.h"
 #include "coordinator/cli/connect.h"
 #include "coordinator/cli/output.h"
@@ -423,6 +425,33 @@ static int weights_promote(int argc, char **argv)
     return status;
 }
 
+/* --- reproduce --- */
+
+/* The trainer does it; this is where people look for it. Comes back only when there is no trainer. */
+static int weights_reproduce(int argc, char **argv)
+{
+    static const struct argp argp = {
+        .parser = weights_parse_option,
+        .args_doc = "W",
+        .doc =
+            "Make weights again from the games and options of the fit that made them, and compare the hash. "
+            "Stores nothing. Exit status 0: the same file, bit for bit; 1: another one, and why. `kroo-train "
+            "reproduce --help` has more options.\v"
+            "Examples:\n  kroo weights reproduce champion\n  kroo weights reproduce 3 --json",
+        .children = args_common_children};
+    struct weights_request request = {.wanted = true};
+    argp_parse(&argp, argc, argv, 0, NULL, &request);
+    int status;
+    struct settings *settings = connect_settings(&request.common, &status);
+    if (!settings)
+        return status;
+    const char *trainer = child_program("kroo-train");
+    execl(trainer, trainer, "reproduce", "--database", settings_get(settings, "database", ""),
+          request.weights, request.common.json ? "--json" : NULL, NULL);
+    settings_destroy(settings);
+    return args_refuse("%s cannot be started: is it installed beside kroo?", trainer);
+}
+
 int weights_command(int argc, char **argv)
 {
     static const struct args_command commands[] = {
@@ -430,6 +459,7 @@ int weights_command(int argc, char **argv)
         {"show", weights_show, "everything about one: lineage, fit, promotions", true},
         {"export", weights_export, "write one with its proof: bin, json, c, md", true},
         {"import", weights_import_command, "bring in JSON or a file made elsewhere, checked", true},
+        {"reproduce", weights_reproduce, "make one again from its games, and compare the hash", true},
         {"promote", weights_promote, "make one the champion of a line", true},
         {0},
     };
