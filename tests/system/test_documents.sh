@@ -4,6 +4,7 @@
 # and link leads somewhere. Blocks that a test cannot run (other machines, packages) are fenced as `text`.
 . "$(dirname "$0")/lib.sh"
 dir=$work/var
+ln -s "$root/weights" "$work/weights" # as seen from a checkout
 documents=$(cd "$root" && ls README.md */README.md)
 block_s=120 # a document's block takes no longer
 
