@@ -25,7 +25,7 @@ static bool same_limits(const struct message_player *a, const struct message_pla
            a->hash_kib == b->hash_kib;
 }
 
-static bool same_players(const struct message_player *a, const struct message_player *b)
+bool specification_same_player(const struct message_player *a, const struct message_player *b)
 {
     return same_limits(a, b) && memcmp(a->weights, b->weights, MESSAGE_HASH) == 0 &&
            memcmp(a->engine, b->engine, MESSAGE_HASH) == 0 &&
@@ -138,7 +138,7 @@ static bool check_duplicates(const struct message_create_experiment *create, cha
     const struct message_spec *spec = &create->spec;
     if (!specification_reproducible(spec) || spec->noise_ppm != 0)
         return true;
-    if (spec->kind == MESSAGE_MATCH && same_players(&spec->a, &spec->b))
+    if (spec->kind == MESSAGE_MATCH && specification_same_player(&spec->a, &spec->b))
         return refuse(reason, "both sides are the same deterministic player: the two games of each pair "
                               "would be equal, duplicates that prove nothing; change the weights, the "
                               "engine, its options or the limit of one side");
@@ -170,7 +170,7 @@ bool specification_check(const struct message_create_experiment *create,
                       SPECIFICATION_PRIORITY_MAX);
     if (spec->kind == MESSAGE_MATCH && spec->noise_ppm != 0)
         return refuse(reason, "a match is played without noise");
-    if (spec->kind == MESSAGE_SELFPLAY && !same_players(&spec->a, &spec->b))
+    if (spec->kind == MESSAGE_SELFPLAY && !specification_same_player(&spec->a, &spec->b))
         return refuse(reason, "in self-play both sides are the same player");
     return check_rules(spec, reason) && check_player(&spec->a, "A", reason) &&
            check_player(&spec->b, "B", reason) && (!create->has_sprt || check_sprt(create, reason)) &&

@@ -31,6 +31,9 @@ bool specification_check(const struct message_create_experiment *create,
 unsigned specification_warnings(const struct message_create_experiment *create,
                                 char warnings[SPECIFICATION_WARNINGS_MAX][SPECIFICATION_REASON_MAX]);
 
+/* True when both play with the same weights, engine, options, tables and limits. */
+bool specification_same_player(const struct message_player *a, const struct message_player *b);
+
 /* True when every game is a function of the specification: no side is limited by time. */
 bool specification_reproducible(const struct message_spec *spec);
 

@@ -229,16 +229,19 @@ void workload_artifact(struct worker *worker, int64_t now)
             lease_arm(worker, worker->leases[at], now);
 }
 
-static bool lease_needs(const struct lease *lease, const uint8_t sha256[MESSAGE_HASH])
+/* What the artifact is to the lease; NULL: nothing. */
+static const char *lease_need(const struct lease *lease, const uint8_t sha256[MESSAGE_HASH])
 {
     for (int side = 0; side < 2; side++) {
         const struct message_player *player = lease_player(lease, side);
-        if (memcmp(player->weights, sha256, MESSAGE_HASH) == 0 ||
-            memcmp(player->engine, sha256, MESSAGE_HASH) == 0 ||
-            memcmp(player->tables, sha256, MESSAGE_HASH) == 0)
-            return true;
+        if (memcmp(player->weights, sha256, MESSAGE_HASH) == 0)
+            return "weights";
+        if (memcmp(player->engine, sha256, MESSAGE_HASH) == 0)
+            return "engine";
+        if (memcmp(player->tables, sha256, MESSAGE_HASH) == 0)
+            return "tables";
     }
-    return false;
+    return NULL;
 }
 
 void workload_artifact_failed(struct worker *worker, const char *why, int64_t now)
@@ -246,12 +249,14 @@ void workload_artifact_failed(struct worker *worker, const char *why, int64_t no
     const uint8_t *hash = worker->fetch.wanted[0];
     char hex[ARTIFACT_HEX], text[640];
     artifact_hex(hash, hex);
-    snprintf(text, sizeof text, "%.12s did not come: %s", hex, why);
     log_line(LOG_LEVEL_ERROR, "fetch-failed", "sha256=%s why=\"%s\"", hex, why);
     for (size_t at = 0; at < worker->lease_count; at++) {
         struct lease *lease = worker->leases[at];
-        if (lease->state == LEASE_WAITING && lease_needs(lease, hash))
-            lease_give_back(worker, lease, FAULT_HERE, text, now);
+        const char *what = lease->state == LEASE_WAITING ? lease_need(lease, hash) : NULL;
+        if (what == NULL)
+            continue;
+        snprintf(text, sizeof text, "%s %.12s did not come: %s", what, hex, why);
+        lease_give_back(worker, lease, FAULT_HERE, text, now);
     }
 }
 

@@ -10,7 +10,9 @@
 #include <unistd.h>
 
 #include "coordinator/cli/commands.h"
+#include "coordinator/cli/table.h"
 #include "engine/build.h"
+#include "proto/artifact.h"
 #include "proto/keys.h"
 #include "proto/progress.h"
 #include "proto/socket.h"
@@ -70,15 +72,26 @@ struct store *connect_store(const struct settings *settings, const char *role)
     return store;
 }
 
-struct store *connect_reader(const struct args_common *common, int *status)
+struct store *connect_as(const struct args_common *common, const char *role, int *status)
 {
     struct settings *settings = connect_settings(common, status);
     if (!settings)
         return NULL;
-    struct store *store = connect_store(settings, "kroo_reader");
+    struct store *store = connect_store(settings, role);
     *status = store ? COMMAND_DONE : COMMAND_NO_CONNECTION;
     settings_destroy(settings);
     return store;
+}
+
+struct store *connect_reader(const struct args_common *common, int *status)
+{
+    return connect_as(common, "kroo_reader", status);
+}
+
+const char *connect_caller(void)
+{
+    const struct passwd *user = getpwuid(geteuid());
+    return user ? user->pw_name : "unknown";
 }
 
 int connect_failed(struct store *store, enum store_error error)
@@ -96,6 +109,39 @@ int connect_query(struct store *store, const char *sql, const char *const *param
                   struct store_table *out)
 {
     return connect_failed(store, store_query(store, sql, parameters, count, out));
+}
+
+int connect_print(struct store *store, bool json, const char *sql, const char *const *parameters,
+                  size_t count, const char *empty)
+{
+    struct store_table table;
+    int status = connect_query(store, sql, parameters, count, &table);
+    if (status != COMMAND_DONE)
+        return status;
+    if (json)
+        status = table_json_print(table_json(&table));
+    else
+        table_print(stdout, &table, empty);
+    store_table_done(&table);
+    return status;
+}
+
+int connect_artifact(struct store *store, const char *what, const uint8_t sha256[STORE_HASH], void **bytes,
+                     size_t *size)
+{
+    uint8_t actual[ARTIFACT_HASH];
+    char hex[ARTIFACT_HEX];
+    *bytes = NULL;
+    enum store_error error = store_artifact_get(store, sha256, bytes, size);
+    if (error != STORE_OK)
+        return connect_failed(store, error);
+    artifact_hash(*bytes, *size, actual);
+    if (memcmp(actual, sha256, sizeof actual) == 0)
+        return COMMAND_DONE;
+    free(*bytes);
+    *bytes = NULL;
+    artifact_hex(sha256, hex);
+    return args_refuse("%s %s: the stored content does not hash to its name", what, hex);
 }
 
 struct coordinator_link {
@@ -130,8 +176,7 @@ void link_close(struct coordinator_link *link)
 /* `kroo-USER`, in the letters that a name may have. */
 static void name_caller(char name[MESSAGE_NAME_MAX])
 {
-    const struct passwd *user = getpwuid(geteuid());
-    snprintf(name, MESSAGE_NAME_MAX, "kroo-%.40s", user ? user->pw_name : "nobody");
+    snprintf(name, MESSAGE_NAME_MAX, "kroo-%.40s", connect_caller());
     for (char *c = name; *c; c++)
         if (!isalnum((unsigned char)*c) && *c != '.' && *c != '-')
             *c = '_';

@@ -16,8 +16,12 @@ struct settings *connect_settings(const struct args_common *common, int *status)
 
 /* The database as `role` with its schema checked; NULL after saying why (COMMAND_NO_CONNECTION). */
 struct store *connect_store(const struct settings *settings, const char *role);
-/* Both for a command that only reads: *status is the exit status when NULL comes back. */
+/* Settings and database in one: *status is the exit status when NULL comes back. */
+struct store *connect_as(const struct args_common *common, const char *role, int *status);
+/* The same for a command that only reads. */
 struct store *connect_reader(const struct args_common *common, int *status);
+/* Who asks, for the record. */
+const char *connect_caller(void);
 
 /* Runs a query; on failure says why and returns COMMAND_NO_CONNECTION or COMMAND_REFUSED, else COMMAND_DONE.
  */
@@ -25,6 +29,13 @@ int connect_query(struct store *store, const char *sql, const char *const *param
                   struct store_table *out);
 /* The same mapping for an error of another store_ call. */
 int connect_failed(struct store *store, enum store_error error);
+/* Runs a query and prints its rows: a table, or with `json` an array. `empty` stands for a table without
+ * rows. */
+int connect_print(struct store *store, bool json, const char *sql, const char *const *parameters,
+                  size_t count, const char *empty);
+/* The content of an artifact, checked against its name; malloc'ed. `what` names its kind when it is wrong. */
+int connect_artifact(struct store *store, const char *what, const uint8_t sha256[STORE_HASH], void **bytes,
+                     size_t *size);
 
 struct coordinator_link;
 /* HELLO to the coordinator and WELCOME back, within CONNECT_HELLO_MS. NULL: *status is set. */

@@ -74,16 +74,15 @@ static int store_engine(const struct upload *upload, const struct store_engine *
 {
     int status;
     bool existed = false;
-    struct store *store = upload_store(&upload->common, &status);
+    struct store *store = connect_as(&upload->common, "kroo_coordinator", &status);
     if (!store)
         return status;
     enum store_error error = store_begin(store);
     if (error == STORE_OK)
-        error = store_engine_put(store, engine, bytes, size, upload_caller(), &existed);
+        error = store_engine_put(store, engine, bytes, size, connect_caller(), &existed);
     if (error == STORE_OK)
         error = store_commit(store);
-    status =
-        error == STORE_ERROR_REFUSED ? args_refuse("%s", store_reason(store)) : connect_failed(store, error);
+    status = connect_failed(store, error);
     store_close(store);
     return status == COMMAND_DONE ? tell(upload, engine, existed) : status;
 }

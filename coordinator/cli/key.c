@@ -5,7 +5,6 @@
 #include <string.h>
 #include <sys/stat.h>
 
-#include <pwd.h>
 #include <unistd.h>
 
 #include "coordinator/cli/args.h"
@@ -108,23 +107,6 @@ static int key_new(int argc, char **argv)
 }
 
 /* The allow-list is the coordinator's table, so its role writes it. */
-static struct store *open_list(const struct args_common *common, const char *role, int *status)
-{
-    struct settings *settings = connect_settings(common, status);
-    if (!settings)
-        return NULL;
-    struct store *store = connect_store(settings, role);
-    settings_destroy(settings);
-    *status = store ? COMMAND_DONE : COMMAND_NO_CONNECTION;
-    return store;
-}
-
-static const char *caller(void)
-{
-    const struct passwd *user = getpwuid(geteuid());
-    return user ? user->pw_name : "unknown";
-}
-
 static int tell(const struct key_request *request, const struct store_peer *peer, const char *what)
 {
     if (request->common.json)
@@ -160,10 +142,10 @@ static int key_allow(int argc, char **argv)
     snprintf(peer.name, sizeof peer.name, "%s", request.words[0]);
     snprintf(peer.role, sizeof peer.role, "%s", request.role);
     int status;
-    struct store *store = open_list(&request.common, "kroo_coordinator", &status);
+    struct store *store = connect_as(&request.common, "kroo_coordinator", &status);
     if (!store)
         return status;
-    status = connect_failed(store, store_peer_allow(store, &peer, caller()));
+    status = connect_failed(store, store_peer_allow(store, &peer, connect_caller()));
     store_close(store);
     return status == COMMAND_DONE ? tell(&request, &peer, "allowed") : status;
 }
@@ -179,7 +161,7 @@ static int revoke_matching(struct store *store, const struct key_request *reques
             strcmp(list[i].public_key, request->words[0]) != 0)
             continue;
         matched++;
-        status = connect_failed(store, store_peer_revoke(store, list[i].public_key, caller()));
+        status = connect_failed(store, store_peer_revoke(store, list[i].public_key, connect_caller()));
         if (status == COMMAND_DONE)
             status = tell(request, &list[i], "revoked");
     }
@@ -202,7 +184,7 @@ static int key_revoke(int argc, char **argv)
     struct key_request request = {.wanted = 1};
     argp_parse(&argp, argc, argv, 0, NULL, &request);
     int status;
-    struct store *store = open_list(&request.common, "kroo_coordinator", &status);
+    struct store *store = connect_as(&request.common, "kroo_coordinator", &status);
     if (!store)
         return status;
     status = revoke_matching(store, &request);
@@ -217,7 +199,7 @@ static int key_ls(int argc, char **argv)
     struct key_request request = {0};
     argp_parse(&argp, argc, argv, 0, NULL, &request);
     int status;
-    struct store *store = open_list(&request.common, "kroo_coordinator", &status);
+    struct store *store = connect_as(&request.common, "kroo_coordinator", &status);
     if (!store)
         return status;
     struct store_peer *list = NULL;

@@ -400,14 +400,6 @@ static void say_warnings(const struct message_create_experiment *create)
         args_warn("%s", warnings[i]);
 }
 
-static bool same_player(const struct message_player *a, const struct message_player *b)
-{
-    return memcmp(a->weights, b->weights, MESSAGE_HASH) == 0 && a->node_limit == b->node_limit &&
-           a->depth_limit == b->depth_limit && a->time_ms == b->time_ms && a->hash_kib == b->hash_kib &&
-           memcmp(a->engine, b->engine, MESSAGE_HASH) == 0 &&
-           memcmp(a->tables, b->tables, MESSAGE_HASH) == 0 && strcmp(a->options, b->options) == 0;
-}
-
 static bool same_sprt(const struct message_create_experiment *a, const struct message_create_experiment *b)
 {
     const struct message_sprt *x = &a->sprt, *y = &b->sprt;
@@ -422,8 +414,9 @@ static bool same_request(const struct launch *launch, const struct message_creat
     const struct message_create_experiment *asked = &launch->create;
     const struct message_spec *a = &asked->spec, *b = &there->spec;
     return a->kind == b->kind && strcmp(a->rules, b->rules) == 0 && a->opening_plies == b->opening_plies &&
-           a->noise_ppm == b->noise_ppm && a->with_scores == b->with_scores && same_player(&a->a, &b->a) &&
-           same_player(&a->b, &b->b) && asked->pairs == there->pairs && same_sprt(asked, there) &&
+           a->noise_ppm == b->noise_ppm && a->with_scores == b->with_scores &&
+           specification_same_player(&a->a, &b->a) && specification_same_player(&a->b, &b->b) &&
+           asked->pairs == there->pairs && same_sprt(asked, there) &&
            (!launch->has_seed || a->seed == b->seed);
 }
 

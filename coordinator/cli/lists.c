@@ -4,7 +4,6 @@
 #include "coordinator/cli/args.h"
 #include "coordinator/cli/commands.h"
 #include "coordinator/cli/connect.h"
-#include "coordinator/cli/table.h"
 
 enum { OPTION_LIMIT = 0x3000, OPTION_STATE, OPTION_ALL, OPTION_KIND };
 enum { LIMIT_MAX = 1000000 };
@@ -44,18 +43,10 @@ static int run_list(const struct list *list, const char *sql, const char *const 
                     const char *empty)
 {
     int status;
-    struct store_table table;
     struct store *store = connect_reader(&list->common, &status);
     if (!store)
         return status;
-    status = connect_query(store, sql, parameters, count, &table);
-    if (status == COMMAND_DONE) {
-        if (list->common.json)
-            status = table_json_print(table_json(&table));
-        else
-            table_print(stdout, &table, empty);
-        store_table_done(&table);
-    }
+    status = connect_print(store, list->common.json, sql, parameters, count, empty);
     store_close(store);
     return status;
 }

@@ -1,14 +1,13 @@
 /* `kroo loop`: learning that runs by itself. */
-#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "coordinator/cli/commands.h"
 #include "coordinator/cli/connect.h"
 #include "coordinator/cli/loop.h"
-#include "coordinator/cli/table.h"
 #include "coordinator/specification.h"
 #include "engine/play.h"
+#include "proto/text.h"
 
 enum { GENERATIONS_MAX = 10000, WINDOW_MAX = 1000, HOURS_MAX = 10000 };
 
@@ -69,88 +68,55 @@ static const char run_doc[] =
     "may "
     "grow. The same seed, options and first champion give the same generations.";
 
-static void give(struct loop_request *request, const char *key, json_t *value)
+/* An option that is a number of the specification. */
+struct setting {
+    int option;
+    const char *name, *key;
+    double low, high;
+    bool is_decimal;
+};
+
+static const struct setting settings[] = {
+    {OPTION_PAIRS, "--pairs", "pairs", 1, (double)SPECIFICATION_PAIRS_MAX, false},
+    {OPTION_NODES, "--nodes", "nodes", 1, INT32_MAX, false},
+    {OPTION_NOISE, "--noise", "noise", 0, 100, true},
+    {OPTION_OPENING, "--opening-plies", "opening_plies", 0, PLAY_OPENING_MAX, false},
+    {OPTION_SEED, "--seed", "seed", 0, INT32_MAX, false},
+    {OPTION_WINDOW, "--window", "window", 1, WINDOW_MAX, false},
+    {OPTION_LAMBDA, "--lambda", "lambda", 0, 1, true},
+    {OPTION_GATE_NODES, "--gate-nodes", "gate_nodes", 1, INT32_MAX, false},
+    {OPTION_ELO0, "--elo0", "elo0", -1000, 1000, true},
+    {OPTION_ELO1, "--elo1", "elo1", -1000, 1000, true},
+    {OPTION_MAX_PAIRS, "--max-pairs", "max_pairs", 1, (double)SPECIFICATION_PAIRS_MAX, false},
+    {OPTION_FIRST_PAIRS, "--first-pairs", "first_pairs", 0, (double)SPECIFICATION_PAIRS_MAX, false},
+};
+
+static json_t *take_setting(struct argp_state *state, const struct setting *setting, const char *text)
 {
-    json_object_set_new(request->given, key, value);
+    if (!setting->is_decimal)
+        return json_integer((json_int_t)args_number(state, setting->name, text, (uint64_t)setting->low,
+                                                    (uint64_t)setting->high));
+    double value = args_decimal(state, setting->name, text);
+    if (value < setting->low || value > setting->high)
+        argp_error(state, "%s lies within %g and %g", setting->name, setting->low, setting->high);
+    return json_real(value);
 }
 
-static void give_number(struct argp_state *state, const char *option, const char *key, const char *text,
-                        uint64_t low, uint64_t high)
+static error_t parse_setting(int key, char *text, struct argp_state *state)
 {
-    give(state->input, key, json_integer((json_int_t)args_number(state, option, text, low, high)));
+    struct loop_request *request = state->input;
+    for (size_t i = 0; i < sizeof settings / sizeof *settings; i++)
+        if (settings[i].option == key) {
+            json_object_set_new(request->given, settings[i].key, take_setting(state, &settings[i], text));
+            return 0;
+        }
+    return ARGP_ERR_UNKNOWN;
 }
 
-static void give_decimal(struct argp_state *state, const char *option, const char *key, const char *text,
-                         double low, double high)
-{
-    double value = args_decimal(state, option, text);
-    if (value < low || value > high)
-        argp_error(state, "%s lies within %g and %g", option, low, high);
-    give(state->input, key, json_real(value));
-}
-
-static error_t parse_fit(int key, char *text, struct argp_state *state)
-{
-    switch (key) {
-    case OPTION_WINDOW:
-        give_number(state, "--window", "window", text, 1, WINDOW_MAX);
-        return 0;
-    case OPTION_KIND:
-        if (strcmp(text, "table") != 0 && strcmp(text, "net") != 0 && strcmp(text, "features") != 0)
-            argp_error(state, "--kind is table, net or features, not \"%.40s\"", text);
-        give(state->input, "kind", json_string(text));
-        return 0;
-    case OPTION_LAMBDA:
-        give_decimal(state, "--lambda", "lambda", text, 0, 1);
-        return 0;
-    case OPTION_GATE_NODES:
-        give_number(state, "--gate-nodes", "gate_nodes", text, 1, INT32_MAX);
-        return 0;
-    case OPTION_ELO0:
-        give_decimal(state, "--elo0", "elo0", text, -1000, 1000);
-        return 0;
-    case OPTION_ELO1:
-        give_decimal(state, "--elo1", "elo1", text, -1000, 1000);
-        return 0;
-    case OPTION_MAX_PAIRS:
-        give_number(state, "--max-pairs", "max_pairs", text, 1, SPECIFICATION_PAIRS_MAX);
-        return 0;
-    case OPTION_FIRST_PAIRS:
-        give_number(state, "--first-pairs", "first_pairs", text, 0, SPECIFICATION_PAIRS_MAX);
-        return 0;
-    default:
-        return ARGP_ERR_UNKNOWN;
-    }
-}
-
-static error_t parse_play(int key, char *text, struct argp_state *state)
-{
-    switch (key) {
-    case OPTION_PAIRS:
-        give_number(state, "--pairs", "pairs", text, 1, SPECIFICATION_PAIRS_MAX);
-        return 0;
-    case OPTION_NODES:
-        give_number(state, "--nodes", "nodes", text, 1, INT32_MAX);
-        return 0;
-    case OPTION_NOISE:
-        give_decimal(state, "--noise", "noise", text, 0, 100);
-        return 0;
-    case OPTION_OPENING:
-        give_number(state, "--opening-plies", "opening_plies", text, 0, PLAY_OPENING_MAX);
-        return 0;
-    case OPTION_SEED:
-        give_number(state, "--seed", "seed", text, 0, INT32_MAX);
-        return 0;
-    default:
-        return parse_fit(key, text, state);
-    }
-}
-
-/* Letters, digits and `._-`, as the table demands: it becomes part of keys and of the weights' names. */
+/* As the table demands: it becomes part of keys and of the weights' names. */
 static void take_name(struct argp_state *state, struct loop_request *request, const char *text)
 {
-    static const char letters[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789._-";
-    if (strlen(text) >= LOOP_NAME_MAX || strspn(text, letters) != strlen(text) || strchr("._-", *text))
+    if (!text_is_name(text) || strlen(text) >= LOOP_NAME_MAX || strchr("_-", *text))
         argp_error(state,
                    "a loop's name has up to %d letters, digits, . _ and -, and begins with a letter or digit",
                    LOOP_NAME_MAX - 1);
@@ -184,13 +150,18 @@ static error_t loop_parse(int key, char *text, struct argp_state *state)
     case OPTION_RULES:
         request->rules = text;
         return 0;
+    case OPTION_KIND:
+        if (strcmp(text, "table") != 0 && strcmp(text, "net") != 0 && strcmp(text, "features") != 0)
+            argp_error(state, "--kind is table, net or features, not \"%.40s\"", text);
+        json_object_set_new(request->given, "kind", json_string(text));
+        return 0;
     case OPTION_LINE:
         if (!*text || strlen(text) >= STORE_NAME)
             argp_error(state, "--line: 1 to %d letters", STORE_NAME - 1);
         request->line = text;
         return 0;
     default:
-        return parse_play(key, text, state);
+        return parse_setting(key, text, state);
     }
 }
 
@@ -214,34 +185,10 @@ static int loop_run(int argc, char **argv)
 
 /* --- show, ls, stop --- */
 
-static int print_rows(const struct args_common *common, const char *sql, const char *name, const char *empty)
+static int loop_exists(struct store *store, const char *name)
 {
     struct store_table table;
-    int status;
-    struct store *store = connect_reader(common, &status);
-    if (!store)
-        return status;
-    status = connect_query(store, sql, &name, name ? 1 : 0, &table);
-    store_close(store);
-    if (status != COMMAND_DONE)
-        return status;
-    if (common->json)
-        status = table_json_print(table_json(&table));
-    else
-        table_print(stdout, &table, empty);
-    store_table_done(&table);
-    return status;
-}
-
-static int loop_exists(const struct args_common *common, const char *name)
-{
-    struct store_table table;
-    int status;
-    struct store *store = connect_reader(common, &status);
-    if (!store)
-        return status;
-    status = connect_query(store, "select id from kroo.learning_loop where name = $1", &name, 1, &table);
-    store_close(store);
+    int status = connect_query(store, "select id from kroo.learning_loop where name = $1", &name, 1, &table);
     if (status != COMMAND_DONE)
         return status;
     size_t rows = table.rows;
@@ -271,10 +218,16 @@ static int loop_show(int argc, char **argv)
     static const char all[] = "select * from kroo.learning_curve where loop = $1 order by generation";
     struct loop_request request = {0};
     argp_parse(&argp, argc, argv, 0, NULL, &request);
-    int status = loop_exists(&request.common, request.name);
-    if (status != COMMAND_DONE)
+    int status;
+    struct store *store = connect_reader(&request.common, &status);
+    if (!store)
         return status;
-    return print_rows(&request.common, request.common.json ? all : people, request.name, "no generation yet");
+    status = loop_exists(store, request.name);
+    if (status == COMMAND_DONE)
+        status = connect_print(store, request.common.json, request.common.json ? all : people, &request.name,
+                               1, "no generation yet");
+    store_close(store);
+    return status;
 }
 
 static error_t list_parse(int key, char *text, struct argp_state *state)
@@ -299,7 +252,13 @@ static int loop_ls(int argc, char **argv)
         "l.id";
     struct args_common common = {0};
     argp_parse(&argp, argc, argv, 0, NULL, &common);
-    return print_rows(&common, sql, NULL, "no loops yet: `kroo loop run NAME` begins one");
+    int status;
+    struct store *store = connect_reader(&common, &status);
+    if (!store)
+        return status;
+    status = connect_print(store, common.json, sql, NULL, 0, "no loops yet: `kroo loop run NAME` begins one");
+    store_close(store);
+    return status;
 }
 
 static int loop_stop(int argc, char **argv)
@@ -317,15 +276,12 @@ static int loop_stop(int argc, char **argv)
     struct store_table table;
     argp_parse(&argp, argc, argv, 0, NULL, &request);
     int status;
-    struct settings *settings = connect_settings(&request.common, &status);
-    if (!settings)
-        return status;
-    status = loop_exists(&request.common, request.name);
-    struct store *store = status == COMMAND_DONE ? connect_store(settings, "kroo_trainer") : NULL;
-    settings_destroy(settings);
+    struct store *store = connect_as(&request.common, "kroo_trainer", &status);
     if (!store)
-        return status == COMMAND_DONE ? COMMAND_NO_CONNECTION : status;
-    status = connect_query(store, sql, &request.name, 1, &table);
+        return status;
+    status = loop_exists(store, request.name);
+    if (status == COMMAND_DONE)
+        status = connect_query(store, sql, &request.name, 1, &table);
     if (status == COMMAND_DONE) {
         status = table.rows ? COMMAND_DONE : args_refuse("loop %s does not run", request.name);
         store_table_done(&table);

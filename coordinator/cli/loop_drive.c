@@ -22,7 +22,7 @@ enum { LOOP_PAUSED = -1 };
 enum seed_of { SEED_SELFPLAY = 1, SEED_FIT, SEED_GATE, SEED_FIRST };
 
 struct generation {
-    uint64_t number, selfplay, training_run, gate, first_match;
+    uint64_t number, selfplay, gate, first_match;
     char champion[LOOP_HEX], candidate[LOOP_HEX], outcome[16];
 };
 
@@ -423,7 +423,7 @@ static int next_generation(struct loop *loop, struct generation *generation)
         " from kroo.generation where loop_id = $1::bigint"
         " having count(*) filter (where outcome is null) = 0 and count(*) < $4::bigint";
     static const char sql[] =
-        "select number, selfplay_id, training_run_id, gate_id, first_match_id,"
+        "select number, selfplay_id, gate_id, first_match_id,"
         " encode(champion_sha256, 'hex') as champion, encode(candidate_sha256, 'hex') as candidate"
         " from kroo.generation where loop_id = $1::bigint and outcome is null";
     char id[NUMBER_SIZE], planned[NUMBER_SIZE];
@@ -440,9 +440,8 @@ static int next_generation(struct loop *loop, struct generation *generation)
     if (table.rows > 0) {
         generation->number = table_number(&table, 0, 0);
         generation->selfplay = table_number(&table, 0, 1);
-        generation->training_run = table_number(&table, 0, 2);
-        generation->gate = table_number(&table, 0, 3);
-        generation->first_match = table_number(&table, 0, 4);
+        generation->gate = table_number(&table, 0, 2);
+        generation->first_match = table_number(&table, 0, 3);
         snprintf(generation->champion, LOOP_HEX, "%s", table_named(&table, 0, "champion"));
         snprintf(generation->candidate, LOOP_HEX, "%s", table_named(&table, 0, "candidate"));
     }

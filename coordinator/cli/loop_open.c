@@ -97,9 +97,8 @@ static int create(struct loop *loop)
     json_decref(specification);
     snprintf(planned, sizeof planned, "%llu",
              (unsigned long long)(request->has_generations ? request->generations : DEFAULT_GENERATIONS));
-    const char *user = getenv("USER");
     const char *parameters[] = {loop->name,  loop->line, loop->rules,     text,
-                                loop->first, planned,    user ? user : ""};
+                                loop->first, planned,    connect_caller()};
     struct store_table table;
     status = text ? connect_query(loop->store, sql, parameters, 7, &table) : args_refuse("out of memory");
     if (status == COMMAND_DONE)

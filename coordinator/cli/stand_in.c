@@ -6,31 +6,15 @@
 
 #include "coordinator/cli/commands.h"
 #include "coordinator/cli/connect.h"
-#include "proto/artifact.h"
 #include "proto/message.h"
 #include "proto/progress.h"
-
-/* The verified content of an artifact; malloc'ed. */
-static int get_artifact(struct store *store, const uint8_t sha256[STORE_HASH], void **bytes, size_t *size)
-{
-    uint8_t actual[ARTIFACT_HASH];
-    enum store_error error = store_artifact_get(store, sha256, bytes, size);
-    if (error != STORE_OK)
-        return connect_failed(store, error);
-    artifact_hash(*bytes, *size, actual);
-    if (memcmp(actual, sha256, sizeof actual) == 0)
-        return COMMAND_DONE;
-    free(*bytes);
-    *bytes = NULL;
-    return args_refuse("an artifact of the database does not hash to its name");
-}
 
 static int load_weights(struct stand_in *in, struct store *store, const struct store_player *player,
                         const struct rules *rules)
 {
     void *bytes = NULL;
     size_t size = 0;
-    int status = get_artifact(store, player->weights, &bytes, &size);
+    int status = connect_artifact(store, "weights", player->weights, &bytes, &size);
     if (status != COMMAND_DONE)
         return status;
     enum weights_error bad = weights_parse(bytes, size, rules->name, &in->weights);
@@ -56,7 +40,7 @@ static int load_tables(struct stand_in *in, struct store *store, const struct st
                              "game cannot be played again here",
                              row.name);
     if (status == COMMAND_DONE)
-        status = get_artifact(store, player->tables, &bytes, &size);
+        status = connect_artifact(store, "tables", player->tables, &bytes, &size);
     if (status == COMMAND_DONE)
         status = private_file_create(&in->tables_file, bytes, size);
     free(bytes);
@@ -110,7 +94,7 @@ static int load_engine(struct stand_in *in, struct store *store, const struct st
     size_t size = 0;
     if (message_hash_is_none(player->engine))
         return COMMAND_DONE;
-    int status = get_artifact(store, player->engine, &bytes, &size);
+    int status = connect_artifact(store, "engine", player->engine, &bytes, &size);
     if (status == COMMAND_DONE)
         status = private_file_create(&in->engine_file, bytes, size);
     free(bytes);

@@ -62,15 +62,14 @@ static int store_tables_row(const struct upload *upload, const struct store_tabl
         free(bytes);
         return args_refuse("%s has changed just now: try again", upload->file);
     }
-    struct store *store = upload_store(&upload->common, &status);
+    struct store *store = connect_as(&upload->common, "kroo_coordinator", &status);
     if (store) {
         enum store_error error = store_begin(store);
         if (error == STORE_OK)
-            error = store_tables_put(store, row, bytes, upload_caller(), &existed);
+            error = store_tables_put(store, row, bytes, connect_caller(), &existed);
         if (error == STORE_OK)
             error = store_commit(store);
-        status = error == STORE_ERROR_REFUSED ? args_refuse("%s", store_reason(store))
-                                              : connect_failed(store, error);
+        status = connect_failed(store, error);
         store_close(store);
     }
     free(bytes);

@@ -1,8 +1,6 @@
 #include "coordinator/cli/upload.h"
 
 #include <errno.h>
-#include <fcntl.h>
-#include <pwd.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -11,7 +9,7 @@
 
 #include "coordinator/cli/commands.h"
 #include "coordinator/cli/connect.h"
-#include "coordinator/cli/table.h"
+#include "proto/artifact.h"
 #include "proto/text.h"
 
 enum { OPTION_NAME = 0x3000, OPTION_NOTE };
@@ -92,62 +90,25 @@ int upload_read(const char *path, void **bytes, size_t *size)
     return args_refuse("%s: %s", path, why);
 }
 
-const char *upload_caller(void)
-{
-    const struct passwd *user = getpwuid(geteuid());
-    return user ? user->pw_name : "unknown";
-}
-
-struct store *upload_store(const struct args_common *common, int *status)
-{
-    struct settings *settings = connect_settings(common, status);
-    if (!settings)
-        return NULL;
-    struct store *store = connect_store(settings, "kroo_coordinator");
-    settings_destroy(settings);
-    *status = store ? COMMAND_DONE : COMMAND_NO_CONNECTION;
-    return store;
-}
-
 int upload_list(const struct args_common *common, const char *sql, const char *empty)
 {
     const char *parameters[] = {common->json ? "64" : "12"};
-    struct store_table table;
     int status;
     struct store *store = connect_reader(common, &status);
     if (!store)
         return status;
-    status = connect_query(store, sql, parameters, 1, &table);
+    status = connect_print(store, common->json, sql, parameters, 1, empty);
     store_close(store);
-    if (status != COMMAND_DONE)
-        return status;
-    if (common->json)
-        status = table_json_print(table_json(&table));
-    else
-        table_print(stdout, &table, empty);
-    store_table_done(&table);
     return status;
 }
 
 /* --- a private copy --- */
 
-static bool write_all(int file, const char *bytes, size_t size)
-{
-    while (size > 0) {
-        ssize_t wrote = write(file, bytes, size);
-        if (wrote < 0 && errno == EINTR)
-            continue;
-        if (wrote <= 0)
-            return false;
-        bytes += wrote;
-        size -= (size_t)wrote;
-    }
-    return true;
-}
-
 int private_file_create(struct private_file *copy, const void *bytes, size_t size)
 {
     const char *root = getenv("TMPDIR");
+    char hex[ARTIFACT_HEX], reason[512];
+    uint8_t sha256[ARTIFACT_HASH];
     root = root && root[0] == '/' ? root : "/tmp";
     copy->path[0] = '\0';
     int length = snprintf(copy->folder, sizeof copy->folder, "%s/kroo-XXXXXX", root);
@@ -155,16 +116,18 @@ int private_file_create(struct private_file *copy, const void *bytes, size_t siz
         copy->folder[0] = '\0';
         return args_refuse("no private folder can be made in %.200s: %s", root, strerror(errno));
     }
-    snprintf(copy->path, sizeof copy->path, "%s/file", copy->folder);
-    int file = open(copy->path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0500);
-    bool good = file >= 0 && write_all(file, bytes, size);
-    if (file >= 0 && close(file) != 0)
-        good = false;
-    if (good)
-        return COMMAND_DONE;
-    int refused = args_refuse("%.400s cannot be written: %s", copy->path, strerror(errno));
-    private_file_remove(copy);
-    return refused;
+    int status = COMMAND_DONE;
+    if (artifact_write(copy->folder, bytes, size, sha256, reason, sizeof reason) != ARTIFACT_OK) {
+        status = args_refuse("%s", reason);
+    } else {
+        artifact_hex(sha256, hex);
+        snprintf(copy->path, sizeof copy->path, "%s/%s", copy->folder, hex);
+        if (chmod(copy->path, 0500) != 0)
+            status = args_refuse("%.400s: %s", copy->path, strerror(errno));
+    }
+    if (status != COMMAND_DONE)
+        private_file_remove(copy);
+    return status;
 }
 
 void private_file_remove(struct private_file *copy)

@@ -1,5 +1,5 @@
-/* What `kroo engine add` and `kroo tables add` share: FILE, --name and --note, the file's bytes, the database
- * as the role that may store them; and a private executable copy of an engine. One thread. */
+/* What `kroo engine add` and `kroo tables add` share: FILE, --name and --note, the file's bytes; and a
+ * private executable copy of an engine. One thread. */
 #ifndef KROO_COORDINATOR_CLI_UPLOAD_H
 #define KROO_COORDINATOR_CLI_UPLOAD_H
 
@@ -22,9 +22,6 @@ error_t upload_parse(int key, char *text, struct argp_state *state);
 int upload_check(const struct upload *upload);
 /* The whole file, of 1 to UPLOAD_BYTES_MAX bytes; malloc'ed. COMMAND_DONE, or said why not. */
 int upload_read(const char *path, void **bytes, size_t *size);
-/* Who asks, for the record. */
-const char *upload_caller(void);
-struct store *upload_store(const struct args_common *common, int *status);
 
 /* `ls` of either: `sql` takes the number of letters of a hash, `empty` stands for no rows. */
 int upload_list(const struct args_common *common, const char *sql, const char *empty);
@@ -32,7 +29,7 @@ int upload_list(const struct args_common *common, const char *sql, const char *e
 /* A file of our own with mode 0500 in a folder of its own with mode 0700, so that what was hashed is what
  * runs. */
 struct private_file {
-    char folder[UPLOAD_PATH_MAX], path[UPLOAD_PATH_MAX + 16];
+    char folder[UPLOAD_PATH_MAX], path[UPLOAD_PATH_MAX + 80];
 };
 /* COMMAND_DONE, or said why not. */
 int private_file_create(struct private_file *file, const void *bytes, size_t size);

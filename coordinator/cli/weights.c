@@ -86,23 +86,15 @@ static int weights_ls(int argc, char **argv)
         " from kroo.weights w left join kroo.weights p on p.sha256 = w.parent_sha256"
         " left join kroo.training_run t on t.id = w.training_run_id order by w.number";
     struct weights_request request = {0};
-    struct store_table table;
     argp_parse(&argp, argc, argv, 0, NULL, &request);
     int status;
     struct store *store = connect_reader(&request.common, &status);
     if (!store)
         return status;
-    status = connect_query(store, sql, NULL, 0, &table);
+    status = connect_print(store, request.common.json, sql, NULL, 0,
+                           "no weights yet: the starting weights enter with the first experiment, others by "
+                           "`kroo-train`");
     store_close(store);
-    if (status != COMMAND_DONE)
-        return status;
-    if (request.common.json)
-        status = table_json_print(table_json(&table));
-    else
-        table_print(
-            stdout, &table,
-            "no weights yet: the starting weights enter with the first experiment, others by `kroo-train`");
-    store_table_done(&table);
     return status;
 }
 
@@ -149,14 +141,10 @@ static int ask_json(struct store *store, const char *sql, const char *parameter,
 
 static int read_content(struct subject *subject)
 {
-    uint8_t sha256[ARTIFACT_HASH];
-    enum store_error error =
-        store_artifact_get(subject->store, subject->row.sha256, &subject->bytes, &subject->size);
-    if (error != STORE_OK)
-        return connect_failed(subject->store, error);
-    artifact_hash(subject->bytes, subject->size, sha256);
-    if (memcmp(sha256, subject->row.sha256, sizeof sha256) != 0)
-        return args_refuse("weights %s: the stored content does not hash to its name", subject->sha256);
+    int status =
+        connect_artifact(subject->store, "weights", subject->row.sha256, &subject->bytes, &subject->size);
+    if (status != COMMAND_DONE)
+        return status;
     enum weights_error bad =
         weights_parse(subject->bytes, subject->size, subject->row.rules, &subject->weights);
     if (bad != WEIGHTS_OK)

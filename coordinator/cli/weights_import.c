@@ -135,13 +135,9 @@ static int put(const struct import_request *request, const struct imported *impo
 {
     int status;
     struct store_weights row = {.has_parent = false};
-    struct settings *settings = connect_settings(&request->common, &status);
-    if (!settings)
-        return status;
-    struct store *store = connect_store(settings, "kroo_trainer");
-    settings_destroy(settings);
+    struct store *store = connect_as(&request->common, "kroo_trainer", &status);
     if (!store)
-        return COMMAND_NO_CONNECTION;
+        return status;
     memcpy(row.sha256, imported->sha256, sizeof row.sha256);
     snprintf(row.rules, sizeof row.rules, "%s", imported->weights->rules);
     snprintf(row.kind, sizeof row.kind, "%s", weights_kind_name(imported->weights->kind));

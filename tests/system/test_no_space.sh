@@ -48,7 +48,7 @@ leave "$work/small" 0
 worker no-weights
 player=$!
 ok "without room the weights are not stored, which is said" \
-    wait_until 20 grep -Eq "lease-given-back.*artifacts.*No space" "$work/no-weights.log"
+    wait_until 20 grep -Eq "lease-given-back.*weights.*No space" "$work/no-weights.log"
 is "no cut or empty file is left" "$(find "$work/small/artifacts" -type f | wc -l)" 0
 ok "the worker lives" kill -0 $player
 kill -TERM $player
