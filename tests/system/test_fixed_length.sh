@@ -50,7 +50,8 @@ ok "twenty workers wait" wait_until 30 present
 id=$("$kroo" match starting starting --dir "$dir" --nodes-a 500 --nodes-b 300 --pairs 1 --seed 10 2>/dev/null)
 ok "one pair is played" wait_until 30 finished
 exactly 1
-is "by one of them" "$(sql "select count(distinct session_id) from game where experiment_id = $id")" 1
+is "by one of them, on one lease of its own (another only if that one lapsed)" \
+    "$(sql "select count(*) filter (where attempt = 1), (select count(distinct session_id) from game g where g.experiment_id = $id) from lease where experiment_id = $id")" '1|1'
 id=$("$kroo" selfplay --dir "$dir" --weights starting --pairs 7 --nodes 200 --seed 11)
 ok "seven pairs are played" wait_until 30 finished
 exactly 7
