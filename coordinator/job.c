@@ -34,6 +34,11 @@ void job_destroy(struct job *job)
     case JOB_REPORT:
         free(job->report.complete);
         free(job->report.disputed);
+        free(job->report.again.pairs);
+        free(job->report.closed);
+        break;
+    case JOB_RECHECK:
+        free(job->recheck.again.pairs);
         break;
     case JOB_PEERS:
         free(job->peers.peers);
@@ -42,6 +47,7 @@ void job_destroy(struct job *job)
     case JOB_SESSION:
     case JOB_SESSION_END:
     case JOB_BLOCK:
+    case JOB_AUDIT_WAIVE:
     case JOB_EVENT:
     case JOB_CREATE:
     case JOB_STOP:

@@ -7,6 +7,7 @@
 #include <pthread.h>
 #include <stdbool.h>
 
+#include "coordinator/audit.h"
 #include "proto/message.h"
 #include "proto/socket.h"
 #include "sql/store.h"
@@ -19,6 +20,7 @@ enum job_kind {
     JOB_SESSION,     /* a session row, then Welcome */
     JOB_SESSION_END, /* a session said goodbye */
     JOB_BLOCK,       /* an experiment that cannot go on, with the reason: `event` holds both */
+    JOB_AUDIT_WAIVE, /* nobody is there for an experiment's open audits: `event` holds its number */
     JOB_EVENT,       /* a line of the event log */
     /* each in a transaction of its own */
     JOB_CREATE,
@@ -27,9 +29,10 @@ enum job_kind {
     JOB_ARTIFACT, /* an artifact's bytes, for the chunks */
     JOB_LOOKUP,   /* an experiment that is not in memory */
     /* from the writer, unasked */
-    JOB_REPORT, /* an experiment moved: pairs complete, prefix, decision */
-    JOB_PEERS,  /* the allow-list, and the champion */
-    JOB_LOST,   /* another coordinator leads now, or the schema changed: give up */
+    JOB_REPORT,  /* an experiment moved: pairs complete, prefix, decision */
+    JOB_PEERS,   /* the allow-list, and the champion */
+    JOB_RECHECK, /* pairs of a finished experiment are to be played again */
+    JOB_LOST,    /* another coordinator leads now, or the schema changed: give up */
 };
 
 struct job_results {
@@ -44,7 +47,8 @@ struct job_results {
 struct job_grant {
     struct store_lease lease;
     uint32_t term_ms;
-    bool late; /* the experiment had its verdict already: no row, no lease */
+    bool late;  /* the experiment had its verdict already: no row, no lease */
+    bool again; /* one pair that is played already */
 };
 
 struct job_leases_end {
@@ -94,6 +98,17 @@ struct job_lookup {
     struct store_experiment experiment;
 };
 
+/* Pairs to be played again, and by whom not. */
+struct job_replays {
+    struct audit_pair *pairs;
+    size_t count;
+};
+
+struct job_recheck {
+    struct store_experiment experiment;
+    struct job_replays again;
+};
+
 struct job_report {
     uint64_t experiment;
     struct job_pair {
@@ -106,6 +121,11 @@ struct job_report {
     uint64_t prefix;
     bool ended;   /* decided, stopped or finished: no more leases */
     bool blocked; /* a dispute that does not settle: no more leases either */
+    struct job_replays again;
+    uint64_t *closed; /* pairs that need not be played again any more */
+    size_t closed_count;
+    uint64_t
+        awaiting; /* audits and disputes of counted pairs that keep a decided experiment's verdict back */
 };
 
 struct job_peers {
@@ -136,6 +156,7 @@ struct job {
         struct job_artifact artifact;
         struct job_lookup lookup;
         struct job_report report;
+        struct job_recheck recheck;
         struct job_peers peers;
     };
 };

@@ -4,9 +4,11 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "coordinator/round_audit.h"
 #include "engine/tables.h"
 #include "engine/weights.h"
 #include "proto/artifact.h"
+#include "sql/store_audit.h"
 
 /* --- reading an experiment into a ledger --- */
 
@@ -39,28 +41,40 @@ static void load_standing(void *context, uint64_t pair, unsigned leg, unsigned a
     loading->ledger->games_stored++;
 }
 
-enum store_error round_load(struct round *round, const struct store_experiment *experiment,
-                            char text[STORE_TEXT])
+/* Fills the tally of a ledger that has counted nothing yet. */
+static enum store_error count_stored(struct round *round, struct ledger *ledger, char text[STORE_TEXT])
 {
-    struct ledger *ledger = ledger_create(experiment, round->window);
-    uint64_t *disputed = NULL;
+    uint64_t *disputed = NULL, experiment = ledger->experiment.id;
     struct loading loading = {.ledger = ledger};
-    if (!ledger)
-        return STORE_ERROR_MEMORY;
     enum store_error error =
-        store_disputed_pairs(round->store, experiment->id, &disputed, &loading.disputed_count);
+        store_disputed_pairs(round->store, experiment, &disputed, &loading.disputed_count);
     loading.disputed = disputed;
     if (error == STORE_OK)
-        error = store_standings(round->store, experiment->id, load_standing, &loading);
+        error = store_standings(round->store, experiment, load_standing, &loading);
     if (error != STORE_OK)
         snprintf(text, STORE_TEXT, "%s", store_reason(round->store));
     hold_up_to(&loading, UINT64_MAX);
     free(disputed);
     if (error == STORE_OK && loading.worst < 0) {
         snprintf(text, STORE_TEXT, "experiment %llu, pair %llu: %s (is `window` smaller than it was?)",
-                 (unsigned long long)experiment->id, (unsigned long long)loading.worst_pair,
+                 (unsigned long long)experiment, (unsigned long long)loading.worst_pair,
                  tally_answer_text(loading.worst));
         error = STORE_ERROR_REFUSED;
+    }
+    return error;
+}
+
+enum store_error round_load(struct round *round, const struct store_experiment *experiment,
+                            char text[STORE_TEXT])
+{
+    struct ledger *ledger = ledger_create(experiment, round->window);
+    if (!ledger)
+        return STORE_ERROR_MEMORY;
+    enum store_error error = count_stored(round, ledger, text);
+    if (error == STORE_OK) {
+        error = round_audit_load(round, ledger);
+        if (error != STORE_OK)
+            snprintf(text, STORE_TEXT, "%s", store_reason(round->store));
     }
     if (error == STORE_OK && ledger_book_add(round->book, ledger) != 0)
         error = STORE_ERROR_MEMORY;
@@ -69,9 +83,23 @@ enum store_error round_load(struct round *round, const struct store_experiment *
     return error;
 }
 
+enum store_error round_recount(struct round *round, struct ledger *ledger)
+{
+    char text[STORE_TEXT];
+    struct ledger *fresh = ledger_create(&ledger->experiment, round->window);
+    enum store_error error =
+        fresh && ledger_draft(ledger) == 0 ? count_stored(round, fresh, text) : STORE_ERROR_MEMORY;
+    if (error == STORE_OK) {
+        tally_swap(ledger->draft, fresh->tally);
+        ledger->draft_games_stored = fresh->games_stored;
+    }
+    ledger_destroy(fresh);
+    return error;
+}
+
 /* --- reports --- */
 
-static struct job_report *report_of(struct round *round, uint64_t experiment)
+struct job_report *round_report(struct round *round, uint64_t experiment)
 {
     for (struct job *job = round->reports; job; job = job->next)
         if (job->report.experiment == experiment)
@@ -132,7 +160,7 @@ static enum store_error count_game(struct round *round, const struct store_game 
                                    enum store_outcome outcome)
 {
     struct ledger *ledger = ledger_book_find(round->book, game->experiment);
-    struct job_report *report = report_of(round, game->experiment);
+    struct job_report *report = round_report(round, game->experiment);
     if (!ledger || !report || ledger_draft(ledger) != 0)
         return STORE_ERROR_MEMORY;
     if (outcome == STORE_GAME_INSERTED)
@@ -190,9 +218,16 @@ static enum store_error settle_disputes(struct round *round, const struct store_
         bool met = opens_or_settles(ledger, &games[i], outcome[i]) ||
                    (i > 0 && games[i - 1].pair == games[i].pair &&
                     opens_or_settles(ledger, &games[i - 1], outcome[i - 1]));
-        if (!last_leg || !met || ledger->draft_ended)
+        if (!last_leg || !met)
             continue;
-        struct job_report *report = report_of(round, games[i].experiment);
+        if (ledger->draft_ended || !tally_is_held(ledger->draft, games[i].pair)) {
+            bool conflict =
+                outcome[i] == STORE_GAME_CONFLICT ||
+                (i > 0 && games[i - 1].pair == games[i].pair && outcome[i - 1] == STORE_GAME_CONFLICT);
+            error = round_audit_settle(round, ledger, &games[i], conflict);
+            continue;
+        }
+        struct job_report *report = round_report(round, games[i].experiment);
         bool again = false, blocked = false;
         error = ledger_settle(ledger, round->store, games[i].pair, &again, &blocked);
         report->blocked = report->blocked || blocked;
@@ -231,6 +266,8 @@ static enum store_error put_games(struct round *round, struct job *jobs)
     for (size_t i = 0; i < count && error == STORE_OK; i++)
         error = count_game(round, &games[i], outcome[i]);
     if (error == STORE_OK)
+        error = round_audit_games(round, games, outcome, count);
+    if (error == STORE_OK)
         error = settle_disputes(round, games, outcome, count);
     at = 0;
     for (struct job *job = jobs; job && error == STORE_OK; job = job->next)
@@ -243,6 +280,19 @@ static enum store_error put_games(struct round *round, struct job *jobs)
     return error;
 }
 
+/* Once the audits of what it counts are closed. */
+static enum store_error put_verdict(struct round *round, struct ledger *ledger)
+{
+    char remark[STORE_TEXT];
+    bool waits, written;
+    enum store_error error = round_audit_verdict(round, ledger, &waits, remark);
+    if (error != STORE_OK || waits)
+        return error;
+    struct store_verdict verdict = ledger_verdict(ledger, NULL, remark);
+    ledger->draft_ended = true;
+    return store_verdict_write(round->store, &verdict, &written);
+}
+
 /* Counters of what was touched, and the verdict of what is decided. */
 static enum store_error put_counters(struct round *round)
 {
@@ -253,12 +303,8 @@ static enum store_error put_counters(struct round *round)
             continue;
         struct store_counters counters = ledger_counters(ledger);
         error = store_counters_update(round->store, ledger->experiment.id, &counters);
-        if (error == STORE_OK && !ledger->draft_ended && tally_decision(ledger->draft) != TALLY_NONE) {
-            struct store_verdict verdict = ledger_verdict(ledger, NULL, NULL);
-            bool written;
-            error = store_verdict_write(round->store, &verdict, &written);
-            ledger->draft_ended = true;
-        }
+        if (error == STORE_OK && !ledger->draft_ended && tally_decision(ledger->draft) != TALLY_NONE)
+            error = put_verdict(round, ledger);
     }
     return error;
 }
@@ -269,6 +315,8 @@ static enum store_error put_counters(struct round *round)
 static enum store_error put_grant(struct round *round, struct job_grant *grant)
 {
     const struct ledger *ledger = ledger_book_find(round->book, grant->lease.experiment);
+    if (grant->again)
+        return store_replay_lease(round->store, &grant->lease);
     grant->late = ledger && ledger_has_ended(ledger);
     return grant->late ? STORE_OK : store_lease_insert(round->store, &grant->lease, 1);
 }
@@ -302,6 +350,7 @@ static void finish_reports(struct round *round)
         const struct ledger *ledger = ledger_book_find(round->book, job->report.experiment);
         job->report.prefix = tally_prefix(ledger->tally);
         job->report.ended = ledger->ended;
+        job->report.awaiting = ledger_awaiting(ledger);
     }
 }
 
@@ -314,8 +363,13 @@ enum store_error round_commit(struct round *round, struct job *jobs)
             error = put_row(round, job);
     if (error == STORE_OK)
         error = put_games(round, jobs);
+    for (struct job *job = jobs; job && error == STORE_OK; job = job->next)
+        if (job->kind == JOB_AUDIT_WAIVE)
+            error = round_audit_waive(round, job->event.experiment);
     if (error == STORE_OK)
         error = put_counters(round);
+    if (error == STORE_OK)
+        error = round_audit_report(round);
     for (struct job *job = jobs; job && error == STORE_OK; job = job->next)
         if (job->kind != JOB_SESSION)
             error = put_row(round, job);
@@ -449,9 +503,14 @@ static enum store_error single_stop(struct round *round, struct job *job)
     struct store_verdict verdict = ledger_verdict(ledger, job->stop.by, job->stop.reason);
     enum store_error error = store_verdict_write(round->store, &verdict, &job->stop.written);
     ledger->draft_ended = true;
+    char text[STORE_TEXT];
+    struct pairlist *again = ledger_change_again(ledger);
+    if (again)
+        pairlist_done(again);
+    if (error == STORE_OK)
+        error = store_audit_end(round->store, job->stop.experiment, verdict.counters.prefix_pairs, text);
     if (error != STORE_OK)
         return error;
-    char text[STORE_TEXT];
     snprintf(text, sizeof text, "stopped by %s: %.400s", job->stop.by, job->stop.reason);
     return store_event(round->store, "experiment-stopped", job->stop.experiment, 0, text);
 }

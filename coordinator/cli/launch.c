@@ -15,7 +15,12 @@
 #include "engine/play.h"
 #include "proto/artifact.h"
 
-enum { DEFAULT_NODES = 1000, DEFAULT_OPENING_PLIES = 8, DEFAULT_NOISE_PPM = 20000 };
+enum {
+    DEFAULT_NODES = 1000,
+    DEFAULT_OPENING_PLIES = 8,
+    DEFAULT_NOISE_PPM = 20000,
+    DEFAULT_AUDIT_PPM = 20000
+};
 
 /* Per-game variance of the score near equality in oware (STATISTICS: 0.17 to 0.21). */
 #define EXPECTED_GAME_VARIANCE 0.19
@@ -27,6 +32,7 @@ enum {
     OPTION_OPENING,
     OPTION_SEED,
     OPTION_PRIORITY,
+    OPTION_AUDIT,
     OPTION_KEY,
     OPTION_NOTE,
     OPTION_WAIT,
@@ -54,6 +60,11 @@ static const struct argp_option launch_options[] = {
     {"opening-plies", OPTION_OPENING, "K", 0, "Random plies before the players think (default 8)", 4},
     {"seed", OPTION_SEED, "S", 0, "Everything random derives from it (default: a random one, printed)", 4},
     {"priority", OPTION_PRIORITY, "P", 0, "Higher goes first (default 0)", 5},
+    {"audit", OPTION_AUDIT, "PERCENT", 0,
+     "Share of the pairs that another worker plays again, to be compared (default: 2 of a match under limits "
+     "of "
+     "nodes or depth, else 0)",
+     5},
     {"key", OPTION_KEY, "TEXT", 0, "Idempotency key: sent twice, the experiment is made once", 5},
     {"note", OPTION_NOTE, "TEXT", 0, "A note for people", 5},
     {"wait", OPTION_WAIT, NULL, 0, "Follow it to its end", 6},
@@ -151,6 +162,10 @@ static error_t launch_parse(int key, char *text, struct argp_state *state)
         return 0;
     case OPTION_PRIORITY:
         create->priority = take_priority(state, text);
+        return 0;
+    case OPTION_AUDIT:
+        create->audit_ppm = args_share(state, "--audit", text);
+        launch->has_audit = true;
         return 0;
     case OPTION_KEY:
         take_text(state, "--key", text, create->idempotency_key, sizeof create->idempotency_key);
@@ -417,8 +432,8 @@ static bool same_request(const struct launch *launch, const struct message_creat
     return a->kind == b->kind && strcmp(a->rules, b->rules) == 0 && a->opening_plies == b->opening_plies &&
            a->noise_ppm == b->noise_ppm && a->with_scores == b->with_scores &&
            specification_same_player(&a->a, &b->a) && specification_same_player(&a->b, &b->b) &&
-           asked->pairs == there->pairs && same_sprt(asked, there) &&
-           (!launch->has_seed || a->seed == b->seed);
+           (!launch->has_audit || asked->audit_ppm == there->audit_ppm) && asked->pairs == there->pairs &&
+           same_sprt(asked, there) && (!launch->has_seed || a->seed == b->seed);
 }
 
 /* The key was known: what is told from here on is the experiment that is there. */
@@ -491,6 +506,8 @@ static int prepare(struct launch *launch, const struct settings *settings)
     int status = fill_rules(launch);
     if (status != COMMAND_DONE)
         return status;
+    if (!launch->has_audit && spec->kind == MESSAGE_MATCH && specification_reproducible(spec))
+        launch->create.audit_ppm = DEFAULT_AUDIT_PPM;
     fill_random(launch);
     struct store *store = connect_store(settings, "kroo_reader");
     if (!store)

@@ -22,7 +22,7 @@ struct launch {
     const char *weights[2];
     struct launch_limits limits[3];
     struct outfit outfits[3]; /* likewise */
-    bool has_pairs, has_seed, wait, dry_run;
+    bool has_pairs, has_seed, has_audit, wait, dry_run;
 };
 
 /* Options of every experiment; its input is a struct launch. */
