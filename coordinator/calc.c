@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "coordinator/calc_rating.h"
 #include "coordinator/estimate.h"
 #include "coordinator/sprt.h"
 #include "coordinator/statistics.h"
@@ -274,7 +275,7 @@ static void answer_request(struct request *request, json_t *answer)
     if (!json_is_object(request->root))
         complain(request, "a request is a JSON object such as {\"op\":\"elo\",\"counts\":[1,2,3]}");
     else if (!op)
-        complain(request, "\"op\" is missing: elo, llr, sprt or sprt-estimate");
+        complain(request, "\"op\" is missing: elo, llr, sprt, sprt-estimate or rating");
     else if (strcmp(op, "elo") == 0)
         answer_elo(request, answer);
     else if (strcmp(op, "llr") == 0)
@@ -283,8 +284,10 @@ static void answer_request(struct request *request, json_t *answer)
         answer_sprt(request, answer);
     else if (strcmp(op, "sprt-estimate") == 0)
         answer_sprt_estimate(request, answer);
+    else if (strcmp(op, "rating") == 0)
+        calc_rating(request->root, answer, request->error, sizeof request->error);
     else
-        complain(request, "unknown op \"%.40s\": elo, llr, sprt or sprt-estimate", op);
+        complain(request, "unknown op \"%.40s\": elo, llr, sprt, sprt-estimate or rating", op);
 }
 
 char *calc_answer(const char *line, size_t length)
