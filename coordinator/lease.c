@@ -378,16 +378,12 @@ static bool record_progress(struct lease_book *book, uint32_t slot, uint64_t ses
                             struct lease *finished)
 {
     struct record *record = &book->records[slot];
-    struct session *own = &book->sessions[record->session];
-    own->pairs_out--;
+    book->sessions[record->session].pairs_out--;
     record->lease.left--;
-    if (record->lease.session == session) {
-        record->own += record->own != NONE;
+    if (record->lease.session == session)
         renew(book, slot, now_ms);
-    }
     if (record->lease.left > 0)
         return false;
-    lease_pace_finish(own, &book->experiments[record->experiment], record, now_ms);
     record_close(book, slot, finished);
     return true;
 }
@@ -528,6 +524,17 @@ bool lease_experiment_look(const struct lease_book *book, uint64_t experiment, u
 
 /* --- after a restart --- */
 
+/* Pairs of [first, end) that an open row would hold; *overlaps when another lease holds one of them. */
+static uint32_t restore_left(const struct experiment *e, uint64_t first, uint64_t end, bool *overlaps)
+{
+    uint32_t left = 0;
+    for (uint64_t pair = first; pair < end; pair++) {
+        *overlaps |= pair_at(e, pair).state == PAIR_LEASED;
+        left += pair_at(e, pair).state != PAIR_DONE;
+    }
+    return left;
+}
+
 enum lease_status lease_restore(struct lease_book *book, const struct lease *row, bool open, int64_t now_ms)
 {
     struct experiment *e = experiment_find(book, row->experiment);
@@ -542,16 +549,12 @@ enum lease_status lease_restore(struct lease_book *book, const struct lease *row
         return LEASE_EXISTS;
     if (end > experiment_end(e))
         return LEASE_OVERLAP;
-    uint32_t left = 0;
-    for (uint64_t pair = first; open && pair < end; pair++) {
-        if (pair_at(e, pair).state == PAIR_LEASED)
-            return LEASE_OVERLAP;
-        left += pair_at(e, pair).state != PAIR_DONE;
-    }
+    bool overlaps = false;
+    uint32_t left = open ? restore_left(e, first, end, &overlaps) : 0;
     if (end > first && !ring_reach(e, end))
         return LEASE_MEMORY;
     uint32_t slot = NONE;
-    if (left > 0) {
+    if (left > 0 && !overlaps) {
         enum lease_status status = LEASE_OK;
         uint32_t session = session_need(book, row->session, &status);
         if (session == NONE)
@@ -562,8 +565,6 @@ enum lease_status lease_restore(struct lease_book *book, const struct lease *row
         lease.left = left;
         lease.granted_ms = tick(book, now_ms);
         slot = record_open(book, &lease, session, lease.granted_ms);
-        /* Its clock started in another life: no measure of the session's speed. */
-        book->records[slot].own = NONE;
     }
     if (row->id >= book->next_id)
         book->next_id = row->id + 1;
@@ -576,7 +577,7 @@ enum lease_status lease_restore(struct lease_book *book, const struct lease *row
             cell->lease = slot;
         }
     }
-    return open && left == 0 ? LEASE_STALE : LEASE_OK;
+    return overlaps ? LEASE_OVERLAP : open && left == 0 ? LEASE_STALE : LEASE_OK;
 }
 
 /* --- granting --- */
@@ -815,7 +816,8 @@ bool lease_session_find(const struct lease_book *book, uint64_t session, struct 
     const struct session *s = session_find(book, session);
     if (!s)
         return false;
-    *view = (struct lease_session_view){s->leases, s->pairs_out, s->pair_ms};
+    *view = (struct lease_session_view){s->leases, s->pairs_out,
+                                        lease_pace_latest(s) / (s->slots > 0 ? s->slots : 1)};
     return true;
 }
 

@@ -98,8 +98,10 @@ bool lease_experiment_has_for(const struct lease_book *book, uint64_t experiment
 /* core_cap: at most so many games of it at once (0: any number), counted by what its leases let the sessions
  * play. twins: its last ranges may go out twice; never where two runs of a pair may differ. */
 void lease_experiment_terms(struct lease_book *book, uint64_t experiment, uint32_t core_cap, bool twins);
-/* Games of it took core_ms together: what a pair of it costs. */
-void lease_experiment_cost(struct lease_book *book, uint64_t experiment, uint64_t games, double core_ms);
+/* Games of it took the session's play threads core_ms together: what a pair of it costs, and how fast the
+ * session is. Nothing else tells the speed: the time from grant to result has the waiting in it. */
+void lease_experiment_cost(struct lease_book *book, uint64_t experiment, uint64_t session, uint64_t games,
+                           double core_ms);
 
 struct lease_experiment_view {
     bool has_pairs; /* for somebody */
@@ -117,7 +119,9 @@ bool lease_experiment_look(const struct lease_book *book, uint64_t experiment, u
 /* A row of the table. open: it is held by `session` still and gets a full fresh term from now; otherwise only
  * its attempt number matters, so that its unfinished pairs go out with the next one. Rows in any order, the
  * open ones before the lease_done calls for what is stored beyond the prefix (those then end the leases they
- * complete). Pairs below the prefix are done. STALE: an open row of which nothing is left; close it. */
+ * complete). Pairs below the prefix are done. STALE: an open row of which nothing is left, OVERLAP: one that
+ * shares pairs with another (a second lease of last pairs, or rows that contradict each other); close it, its
+ * attempt number is taken. */
 enum lease_status lease_restore(struct lease_book *book, const struct lease *row, bool open, int64_t now_ms);
 
 /* --- the life of a lease --- */
@@ -176,7 +180,7 @@ size_t lease_count(const struct lease_book *book);
 struct lease_session_view {
     uint32_t leases;
     uint64_t pairs_out; /* leased and not done */
-    double pair_ms;     /* measured: time of a lease divided by its pairs; 0 = not yet */
+    double pair_ms; /* of the experiment it played last: core time of a pair by its slots; 0 = not known */
 };
 bool lease_session_find(const struct lease_book *book, uint64_t session, struct lease_session_view *view);
 /* May the session have another lease at all (its number of leases)? */

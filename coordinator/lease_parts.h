@@ -40,7 +40,6 @@ struct experiment {
 
 struct record {
     struct lease lease;
-    uint32_t own;            /* pairs of it that its own session finished */
     uint32_t cores;          /* what its session plays at once of the experiment, beyond its other leases */
     uint32_t session;        /* slot */
     uint32_t experiment;     /* slot */
@@ -54,7 +53,7 @@ struct record {
 /* How fast a session plays one experiment. */
 struct pace {
     uint64_t experiment;
-    double pair_ms;      /* time of a lease divided by its pairs; 0 = not measured */
+    double pair_ms;      /* core time of a pair; 0 = not measured */
     uint32_t last_count; /* pairs of its latest lease; 0: this place is free */
 };
 
@@ -63,8 +62,7 @@ struct session {
     uint32_t leases;
     uint32_t slots; /* games it plays at once; 0 = not told yet */
     uint64_t pairs_out;
-    double pair_ms;                 /* of whatever it played last, 0 = not measured */
-    double swiftness;               /* times the average session, a slot; 0 = not measured */
+    double swiftness;               /* of a slot, times the average session's; 0 = not measured */
     struct pace paces[LEASE_PACES]; /* the latest first */
     uint32_t first;                 /* record; chains free slots when unused */
     bool used;
@@ -131,11 +129,10 @@ void lease_cores_close(struct lease_book *book, uint32_t slot);
 /* What a session says of itself when it asks. */
 void lease_slots_tell(struct lease_book *book, struct session *session, uint32_t slots);
 void lease_pace_grant(struct session *session, uint64_t experiment, uint32_t count);
-/* A lease that its own session finished from end to end tells the session's speed. */
-void lease_pace_finish(struct session *session, const struct experiment *e, const struct record *record,
-                       int64_t now_ms);
 /* It was too slow or is gone: it is measured anew, from a smaller range. */
 void lease_pace_lapse(struct session *session, uint64_t experiment);
+/* Core time of a pair of what it played last; 0 = not measured. */
+double lease_pace_latest(const struct session *session);
 
 /* lease_twin.c */
 

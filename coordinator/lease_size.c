@@ -2,7 +2,8 @@
 
 #include <string.h>
 
-enum { GAMES_REMEMBERED = 256 }; /* behind the core time of an experiment */
+/* Games behind a core time: what is older is forgotten. */
+enum { GAMES_OF_EXPERIMENT = 256, GAMES_OF_SESSION = 32 };
 
 /* --- cores --- */
 
@@ -75,9 +76,17 @@ uint32_t lease_cap_room(const struct lease_book *book, const struct experiment *
 
 void lease_slots_tell(struct lease_book *book, struct session *session, uint32_t slots)
 {
+    if (session->slots == slots)
+        return;
     if (session->leases > 0)
         book->slots_busy += (uint64_t)slots - session->slots;
     session->slots = slots;
+    for (uint32_t slot = session->first; slot != LEASE_NONE; slot = book->records[slot].after) {
+        book->experiments[book->records[slot].experiment].cores -= book->records[slot].cores;
+        book->records[slot].cores = 0;
+    }
+    for (uint32_t slot = session->first; slot != LEASE_NONE; slot = book->records[slot].after)
+        lease_cores_open(book, slot);
 }
 
 /* --- pace --- */
@@ -106,40 +115,43 @@ void lease_pace_grant(struct session *session, uint64_t experiment, uint32_t cou
     pace_need(session, experiment)->last_count = count;
 }
 
-void lease_pace_finish(struct session *session, const struct experiment *e, const struct record *record,
-                       int64_t now_ms)
-{
-    if (record->own != record->lease.count)
-        return;
-    int64_t took = now_ms - record->lease.granted_ms;
-    double sample = (took > 0 ? (double)took : 0.5) / record->lease.count;
-    struct pace *pace = pace_need(session, e->id);
-    pace->pair_ms = pace->pair_ms > 0 ? (pace->pair_ms + sample) / 2 : sample;
-    session->pair_ms = pace->pair_ms;
-    if (e->pair_ms <= 0 || session->slots == 0)
-        return;
-    double swiftness = e->pair_ms / session->slots / sample;
-    session->swiftness = session->swiftness > 0 ? (3 * session->swiftness + swiftness) / 4 : swiftness;
-}
-
 void lease_pace_lapse(struct session *session, uint64_t experiment)
 {
     struct pace *pace = pace_need(session, experiment);
-    session->pair_ms = pace->pair_ms = 0;
+    pace->pair_ms = 0;
     session->swiftness = 0;
     pace->last_count = pace->last_count > 1 ? pace->last_count / 4 + 1 : pace->last_count;
 }
 
-void lease_experiment_cost(struct lease_book *book, uint64_t experiment, uint64_t games, double core_ms)
+double lease_pace_latest(const struct session *session)
+{
+    return session->paces[0].last_count > 0 ? session->paces[0].pair_ms : 0;
+}
+
+static void session_cost(struct session *session, const struct experiment *e, double games, double pair_ms)
+{
+    struct pace *pace = pace_need(session, e->id);
+    double news = games / (games + GAMES_OF_SESSION), swiftness = pair_ms > 0 ? e->pair_ms / pair_ms : 0;
+    pace->pair_ms = pace->pair_ms > 0 ? pace->pair_ms + news * (pair_ms - pace->pair_ms) : pair_ms;
+    if (swiftness > 0)
+        session->swiftness =
+            session->swiftness > 0 ? session->swiftness + news * (swiftness - session->swiftness) : swiftness;
+}
+
+void lease_experiment_cost(struct lease_book *book, uint64_t experiment, uint64_t session, uint64_t games,
+                           double core_ms)
 {
     struct experiment *e = experiment_find(book, experiment);
+    struct session *player = session_find(book, session);
     if (!e || games == 0 || !(core_ms >= 0))
         return;
-    double sample = 2 * core_ms / (double)games, weight = (double)games;
-    if (e->games > GAMES_REMEMBERED)
-        e->games = GAMES_REMEMBERED;
-    e->pair_ms = (e->pair_ms * e->games + sample * weight) / (e->games + weight);
+    double pair_ms = 2 * core_ms / (double)games, weight = (double)games;
+    if (e->games > GAMES_OF_EXPERIMENT)
+        e->games = GAMES_OF_EXPERIMENT;
+    e->pair_ms = (e->pair_ms * e->games + pair_ms * weight) / (e->games + weight);
     e->games += weight;
+    if (player)
+        session_cost(player, e, weight, pair_ms);
 }
 
 /* --- size --- */
@@ -158,17 +170,17 @@ uint32_t lease_size(const struct lease_book *book, const struct experiment *e, c
     const struct pace *pace = pace_find(session, e->id);
     double target_ms = ask->work_ms > 0 && ask->work_ms < policy->target_ms ? (double)ask->work_ms
                                                                             : (double)policy->target_ms;
-    double pairs = policy->pairs_first > ask->slots ? policy->pairs_first : ask->slots;
+    uint32_t slots = ask->slots > 0 ? ask->slots : 1;
+    double pairs = policy->pairs_first > slots ? policy->pairs_first : slots;
     if (pace && pace->pair_ms > 0)
-        pairs = target_ms / pace->pair_ms;
-    else if (e->pair_ms > 0 && ask->slots > 0)
-        pairs = target_ms * ask->slots / e->pair_ms * session_swiftness(session);
+        pairs = target_ms * slots / pace->pair_ms;
+    else if (e->pair_ms > 0)
+        pairs = target_ms * slots / e->pair_ms * session_swiftness(session);
     else if (ask->pairs_per_minute > 0)
         pairs = target_ms * ask->pairs_per_minute / 60000;
     if (pace && pairs > 2.0 * pace->last_count)
         pairs = 2.0 * pace->last_count;
     uint64_t size = pairs >= policy->pairs_max ? policy->pairs_max : pairs < 1 ? 1 : (uint64_t)pairs;
-    uint32_t slots = ask->slots > 0 ? ask->slots : 1;
     uint64_t busy = book->slots_busy > 0 ? book->slots_busy : book->sessions_busy;
     uint64_t sharers = busy + (session && session->leases ? 0 : slots);
     uint64_t share = sharers > 0 ? (uint64_t)((double)left * slots / (2 * (double)sharers)) : left;

@@ -14,6 +14,9 @@ enum {
     RETRY_MIN_MS = 50
 };
 
+/* What keeps a session from an experiment. */
+enum hindrance { HINDRANCE_NONE, HINDRANCE_OUT, HINDRANCE_CAP, HINDRANCE_TAGS, HINDRANCE_TIMED, HINDRANCES };
+
 struct entry {
     uint64_t experiment;
     double charged; /* core milliseconds */
@@ -24,6 +27,8 @@ struct entry {
     /* of the pick under way */
     double level; /* what it has had and what is out for it, by share; the least goes first */
     bool counts;  /* it has pairs and cores for somebody */
+    enum hindrance hindrance;
+    bool joins; /* it starts level with the least served, the next time that levels are known */
 };
 
 struct schedule {
@@ -54,23 +59,6 @@ static struct entry *entry_find(const struct schedule *schedule, uint64_t experi
     return NULL;
 }
 
-/* What the least served of a priority has had by share, `except` left out; 0 when it has none. */
-static double least_level(const struct schedule *schedule, int32_t priority, uint64_t except)
-{
-    double least = 0;
-    bool found = false;
-    for (size_t i = 0; i < schedule->count; i++) {
-        const struct entry *entry = &schedule->entries[i];
-        if (entry->priority != priority || entry->experiment == except)
-            continue;
-        double level = entry->charged / entry->share;
-        if (!found || level < least)
-            least = level;
-        found = true;
-    }
-    return least;
-}
-
 int schedule_add(struct schedule *schedule, uint64_t experiment, int32_t priority)
 {
     if (entry_find(schedule, experiment) || schedule->count == SCHEDULE_EXPERIMENTS_MAX)
@@ -83,9 +71,8 @@ int schedule_add(struct schedule *schedule, uint64_t experiment, int32_t priorit
         schedule->entries = entries;
         schedule->capacity = capacity;
     }
-    double charged = SCHEDULE_SHARE * least_level(schedule, priority, experiment);
     schedule->entries[schedule->count++] = (struct entry){
-        .experiment = experiment, .charged = charged, .share = SCHEDULE_SHARE, .priority = priority};
+        .experiment = experiment, .share = SCHEDULE_SHARE, .priority = priority, .joins = true};
     return 0;
 }
 
@@ -105,7 +92,7 @@ bool schedule_set_priority(struct schedule *schedule, uint64_t experiment, int32
     if (!entry)
         return false;
     if (entry->priority != priority)
-        entry->charged = entry->share * least_level(schedule, priority, experiment);
+        entry->joins = true;
     entry->priority = priority;
     return true;
 }
@@ -155,9 +142,6 @@ static bool goes_before(const struct entry *one, const struct entry *other)
     return one->experiment < other->experiment;
 }
 
-/* What keeps a session from an experiment. */
-enum hindrance { HINDRANCE_NONE, HINDRANCE_OUT, HINDRANCE_CAP, HINDRANCE_TAGS, HINDRANCE_TIMED, HINDRANCES };
-
 /* Of those passed over in a pick: how many, the one that would have come first, and what it lacks. */
 struct passed {
     unsigned count[HINDRANCES];
@@ -170,23 +154,38 @@ static bool tags_fit(const struct entry *entry, const struct schedule_asker *ask
     return !entry->tags || tags_cover(asker->tags ? asker->tags : "", entry->tags, missing);
 }
 
-/* Sets the entry's level, and says whether the session may have pairs of it. */
-static enum hindrance look(struct entry *entry, const struct lease_book *book,
-                           const struct schedule_asker *asker, double *out_ms, char missing[TAGS_NAME])
+/* Sets what the pick needs to know of the entry; the core time that is out for it. */
+static double look(struct entry *entry, const struct lease_book *book, const struct schedule_asker *asker,
+                   char missing[TAGS_NAME])
 {
     struct lease_experiment_view view = {0};
-    if (!lease_experiment_look(book, entry->experiment, asker->session, asker->slots, &view))
-        return HINDRANCE_OUT;
-    *out_ms = (double)view.out * (view.pair_ms > 0 ? view.pair_ms : SCHEDULE_PAIR_MS);
-    entry->level = (entry->charged + *out_ms) / entry->share;
+    bool there = lease_experiment_look(book, entry->experiment, asker->session, asker->slots, &view);
+    double out_ms = (double)view.out * (view.pair_ms > 0 ? view.pair_ms : SCHEDULE_PAIR_MS);
+    entry->level = (entry->charged + out_ms) / entry->share;
     entry->counts = view.has_pairs && !view.capped;
-    if (!tags_fit(entry, asker, missing))
-        return HINDRANCE_TAGS;
-    if (entry->timed && asker->unfit)
-        return HINDRANCE_TIMED;
-    if (!view.has_for)
-        return HINDRANCE_OUT;
-    return view.capped ? HINDRANCE_CAP : HINDRANCE_NONE;
+    entry->hindrance = !there                             ? HINDRANCE_OUT
+                       : !tags_fit(entry, asker, missing) ? HINDRANCE_TAGS
+                       : entry->timed && asker->unfit     ? HINDRANCE_TIMED
+                       : !view.has_for                    ? HINDRANCE_OUT
+                       : view.capped                      ? HINDRANCE_CAP
+                                                          : HINDRANCE_NONE;
+    return out_ms;
+}
+
+/* A newcomer starts level with the least served of its priority. */
+static void join(struct schedule *schedule, struct entry *newcomer)
+{
+    const struct entry *least = NULL;
+    for (size_t i = 0; i < schedule->count; i++) {
+        const struct entry *entry = &schedule->entries[i];
+        if (!entry->joins && entry->priority == newcomer->priority && (!least || entry->level < least->level))
+            least = entry;
+    }
+    newcomer->joins = false;
+    if (!least)
+        return;
+    newcomer->charged += (least->level - newcomer->level) * newcomer->share;
+    newcomer->level = least->level;
 }
 
 /* Nobody saves up: see the header. */
@@ -202,31 +201,37 @@ static void move_along(struct schedule *schedule, const struct entry *best, doub
     }
 }
 
+static void pass_over(struct passed *passed, const struct entry *entry, const char *missing)
+{
+    const struct entry **first = &passed->first[entry->hindrance];
+    passed->count[entry->hindrance]++;
+    if (*first && !goes_before(entry, *first))
+        return;
+    *first = entry;
+    if (entry->hindrance == HINDRANCE_TAGS)
+        snprintf(passed->tag, sizeof passed->tag, "%s", missing);
+}
+
 static const struct entry *entry_best(struct schedule *schedule, const struct lease_book *book,
                                       const struct schedule_asker *asker, struct passed *passed)
 {
     const struct entry *best = NULL;
-    double all_ms = 0;
+    double out_ms = 0;
+    for (size_t i = 0; i < schedule->count; i++) {
+        char missing[TAGS_NAME] = "";
+        out_ms += look(&schedule->entries[i], book, asker, missing);
+        if (schedule->entries[i].hindrance != HINDRANCE_NONE)
+            pass_over(passed, &schedule->entries[i], missing);
+    }
     for (size_t i = 0; i < schedule->count; i++) {
         struct entry *entry = &schedule->entries[i];
-        char missing[TAGS_NAME] = "";
-        double out_ms = 0;
-        enum hindrance hindrance = look(entry, book, asker, &out_ms, missing);
-        all_ms += out_ms;
-        if (hindrance == HINDRANCE_NONE) {
-            if (!best || goes_before(entry, best))
-                best = entry;
-            continue;
-        }
-        passed->count[hindrance]++;
-        if (passed->first[hindrance] && !goes_before(entry, passed->first[hindrance]))
-            continue;
-        passed->first[hindrance] = entry;
-        if (hindrance == HINDRANCE_TAGS)
-            snprintf(passed->tag, sizeof passed->tag, "%s", missing);
+        if (entry->joins)
+            join(schedule, entry);
+        if (entry->hindrance == HINDRANCE_NONE && (!best || goes_before(entry, best)))
+            best = entry;
     }
     if (best)
-        move_along(schedule, best, all_ms);
+        move_along(schedule, best, out_ms);
     return best;
 }
 

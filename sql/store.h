@@ -149,6 +149,7 @@ struct store_game {
     bool claimed;          /* an ending no replay can show */
     uint64_t nodes;
     uint32_t time_ms;
+    uint32_t core_us; /* of the play thread; not stored */
 };
 
 enum store_outcome { STORE_GAME_INSERTED, STORE_GAME_DUPLICATE, STORE_GAME_CONFLICT };

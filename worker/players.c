@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 #include "engine/build.h"
 #include "engine/bytes.h"
@@ -121,6 +122,19 @@ static void log_fault(const struct slot *slot, const struct task *task, const st
              record->reason == GAME_REASON_ILLEGAL_MOVE ? "its move is not legal" : text);
 }
 
+static int64_t now_us(void)
+{
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (int64_t)now.tv_sec * 1000000 + now.tv_nsec / 1000;
+}
+
+static uint32_t spent_us(int64_t since_us)
+{
+    int64_t spent = now_us() - since_us;
+    return spent < 1 ? 1 : spent > UINT32_MAX ? UINT32_MAX : (uint32_t)spent;
+}
+
 static struct outcome play(struct slot *slot, const struct task *task)
 {
     struct lease *lease = task->lease;
@@ -130,6 +144,7 @@ static struct outcome play(struct slot *slot, const struct task *task)
     struct play_record record = {0};
     atomic_store(&slot->ply, 0);
     atomic_store(&slot->lease, lease);
+    int64_t began_us = now_us();
     bool seated = seat_players(slot, lease);
     outcome.status =
         !seated ? PLAY_MEMORY
@@ -139,6 +154,8 @@ static struct outcome play(struct slot *slot, const struct task *task)
         atomic_fetch_add(&lease->plies, record.plies);
         log_fault(slot, task, &record);
         outcome.game = game_create_message(task, &record);
+        if (outcome.game != NULL)
+            outcome.game->core_us = spent_us(began_us);
         outcome.status = outcome.game != NULL ? PLAY_DONE : PLAY_MEMORY;
         play_record_done(&record);
     }
