@@ -259,6 +259,43 @@ static void whole_numbers_may_be_written_as_reals(void **state)
     json_decref(two);
 }
 
+/* The real decision module at elo0, midpoint and elo1: error rates within four standard errors of what is
+ * promised, lengths within a tenth. */
+static void simulated_tests_keep_their_promise(void **state)
+{
+    (void)state;
+    enum { RUNS = 1500 };
+    for (int i = 0; i < 3; i++) {
+        json_t *answer = ask(json_pack("{s:s,s:f,s:i,s:i,s:i,s:i}", "op", "sprt-simulate", "elo", 30.0 * i,
+                                       "elo0", 0, "elo1", 60, "batch", 4, "runs", RUNS));
+        double expected = vectors_number(answer, "acceptance_expected");
+        double error = sqrt(expected * (1 - expected) / RUNS);
+        assert_true(fabs(vectors_number(answer, "acceptance") - expected) < 4 * error);
+        assert_true(vectors_number(answer, "acceptance_lo") <= expected + 2 * error &&
+                    vectors_number(answer, "acceptance_hi") >= expected - 2 * error);
+        assert_close(vectors_number(answer, "pairs_mean") / vectors_number(answer, "pairs_expected"), 1, 0.1);
+        assert_int_equal((int)vectors_number(answer, "undecided"), 0);
+        json_decref(answer);
+    }
+}
+
+static void a_simulation_is_a_function_of_its_seed(void **state)
+{
+    (void)state;
+    static const char line[] =
+        "{\"op\":\"sprt-simulate\",\"elo\":5,\"elo0\":0,\"elo1\":40,\"runs\":20,\"seed\":7}";
+    json_t *one = ask_text(line), *other = ask_text(line);
+    assert_true(json_equal(one, other));
+    json_decref(one);
+    json_decref(other);
+    refused("{\"op\":\"sprt-simulate\",\"elo\":5,\"elo0\":0,\"elo1\":40,\"shares\":[1,2]}", "five shares");
+    refused("{\"op\":\"sprt-simulate\",\"elo\":5,\"elo0\":0,\"elo1\":40,\"shares\":[0,0,0,0,0]}", "all be 0");
+    refused("{\"op\":\"sprt-simulate\",\"elo\":5,\"elo0\":0,\"elo1\":40,\"shares\":[0,0,1,0,0]}",
+            "other \"shares\"");
+    refused("{\"op\":\"sprt-simulate\",\"elo\":5,\"elo0\":0,\"elo1\":40,\"runs\":0}", "runs");
+    refused("{\"op\":\"sprt-simulate\",\"elo0\":0,\"elo1\":40}", "elo");
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -271,6 +308,8 @@ int main(void)
         cmocka_unit_test(bad_requests_are_refused),
         cmocka_unit_test(bad_sequences_are_refused),
         cmocka_unit_test(a_line_too_long_is_refused),
+        cmocka_unit_test(simulated_tests_keep_their_promise),
+        cmocka_unit_test(a_simulation_is_a_function_of_its_seed),
         cmocka_unit_test(whole_numbers_may_be_written_as_reals),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
