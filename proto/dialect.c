@@ -81,16 +81,22 @@ static enum dialect_error greet(struct dialect *dialect, char *reason, size_t re
                                : fail(dialect, error, "no `uciok` in answer to `uci`", reason, reason_size);
 }
 
-struct dialect *dialect_open(const char *path, int move_ms, atomic_bool *stop, char *reason,
-                             size_t reason_size)
+struct dialect *dialect_open(const char *path, const struct dialect_setup *setup, int move_ms,
+                             atomic_bool *stop, char *reason, size_t reason_size)
 {
+    struct confine confine = confine_player();
+    confine.files[0] = path;
+    if (setup != NULL) {
+        confine.files[1] = setup->weights;
+        confine.files[2] = setup->tables;
+    }
     struct dialect *dialect = calloc(1, sizeof *dialect);
     if (dialect == NULL) {
         snprintf(reason, reason_size, "not enough memory");
         return NULL;
     }
     dialect->move_ms = move_ms;
-    dialect->program = program_start(path, stop, reason, reason_size);
+    dialect->program = program_start(path, NULL, &confine, stop, reason, reason_size);
     if (dialect->program == NULL || greet(dialect, reason, reason_size) != DIALECT_OK) {
         dialect_close(dialect);
         return NULL;

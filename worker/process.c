@@ -61,7 +61,8 @@ static enum play_answer settle(struct process *process, enum dialect_error error
 static enum dialect_error start(struct process *process, atomic_bool *stop)
 {
     char *reason = process->reason;
-    process->dialect = dialect_open(process->engine, process->move_ms, stop, reason, sizeof process->reason);
+    process->dialect = dialect_open(process->engine, &process->setup, process->move_ms, stop, reason,
+                                    sizeof process->reason);
     if (process->dialect == NULL)
         return stop != NULL && atomic_load(stop) ? DIALECT_ERROR_STOPPED : DIALECT_ERROR_START;
     return dialect_configure(process->dialect, &process->setup, reason, sizeof process->reason);

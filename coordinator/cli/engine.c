@@ -42,7 +42,7 @@ static int ask_engine(const struct upload *upload, const void *bytes, size_t siz
     int status = private_file_create(&copy, bytes, size);
     if (status != COMMAND_DONE)
         return status;
-    struct dialect *dialect = dialect_open(copy.path, MOVE_MS, NULL, reason, sizeof reason);
+    struct dialect *dialect = dialect_open(copy.path, NULL, MOVE_MS, NULL, reason, sizeof reason);
     if (!dialect)
         status = args_refuse("%s is no engine: %s", upload->file, reason);
     else

@@ -108,7 +108,8 @@ static int load_engine(struct stand_in *in, struct store *store, const struct st
     in->limits = (struct dialect_limits){
         .nodes = player->limits.nodes, .depth = player->limits.depth, .time_ms = player->limits.time_ms};
     in->mover = (struct play_mover){.context = in, .begin = begin, .choose = choose};
-    in->dialect = dialect_open(in->engine_file.path, DIALECT_MOVE_MS, NULL, in->reason, sizeof in->reason);
+    in->dialect =
+        dialect_open(in->engine_file.path, &in->setup, DIALECT_MOVE_MS, NULL, in->reason, sizeof in->reason);
     if (!in->dialect ||
         dialect_configure(in->dialect, &in->setup, in->reason, sizeof in->reason) != DIALECT_OK)
         return args_refuse("the engine cannot be run here: %s", in->reason);
