@@ -60,9 +60,15 @@ static void keep_option(struct dialect *dialect, const char *line)
     dialect->option_count++;
 }
 
+/* No answer is waited for longer than a move. */
+static int within(const struct dialect *dialect, int most_ms)
+{
+    return dialect->move_ms < most_ms ? dialect->move_ms : most_ms;
+}
+
 static enum dialect_error greet(struct dialect *dialect, char *reason, size_t reason_size)
 {
-    struct program_wait wait = program_wait_begin(DIALECT_GREETING_MS);
+    struct program_wait wait = program_wait_begin(within(dialect, DIALECT_GREETING_MS));
     const char *line, *rest;
     enum program_error error = program_say(dialect->program, DIALECT_SAY_MS, "uci");
     while (error == PROGRAM_OK) {
@@ -175,7 +181,7 @@ enum dialect_error dialect_set_lines(struct dialect *dialect, const char *lines,
 
 enum dialect_error dialect_ready(struct dialect *dialect, char *reason, size_t reason_size)
 {
-    struct program_wait wait = program_wait_begin(DIALECT_READY_MS);
+    struct program_wait wait = program_wait_begin(within(dialect, DIALECT_READY_MS));
     const char *line, *rest;
     bool complained = false;
     enum program_error error = program_say(dialect->program, DIALECT_SAY_MS, "isready");

@@ -10,8 +10,8 @@ enum {
     DIALECT_NAME_MAX = 128,
     DIALECT_OPTIONS_MAX = 64,    /* options that a program may list */
     DIALECT_LIST_MAX = 8 * 1024, /* and the bytes of their lines */
-    DIALECT_GREETING_MS = 10000, /* from start to `uciok` */
-    DIALECT_READY_MS = 60000,    /* to `readyok`, with files to load and tables to map */
+    DIALECT_GREETING_MS = 10000, /* from start to `uciok`; `move_ms` where that is less */
+    DIALECT_READY_MS = 60000,    /* to `readyok`, with files to load and tables to map; likewise */
     DIALECT_SAY_MS = 10000,      /* for a program to read what it is told */
     DIALECT_MOVE_MS = 60000,     /* a move under a limit of nodes or plies; later it is a hang */
     DIALECT_OVERTIME_MS = 2000,  /* beyond a limit of time */

@@ -70,7 +70,7 @@ static struct message_game *game_create_message(const struct task *task, struct 
     return game;
 }
 
-/* Seats the players of a lease; false when memory is short. An idle program of another lease ends. */
+/* Seats the players of a lease; false when memory is short. */
 static bool seat_players(struct slot *slot, const struct lease *lease)
 {
     for (int side = 0; side < 2; side++) {
@@ -144,6 +144,9 @@ static struct outcome play(struct slot *slot, const struct task *task)
     }
     if (outcome.status == PLAY_FAILED)
         tell_fault(slot, outcome.why, sizeof outcome.why);
+    for (int side = 0; side < 2; side++)
+        if (slot->processes[side] != NULL)
+            process_end(slot->processes[side]); /* it must not think on between games */
     atomic_store(&slot->lease, NULL);
     return outcome;
 }

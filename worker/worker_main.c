@@ -61,7 +61,9 @@ static const struct argp_option options[] = {
     {"tables", OPTION_TABLES, "FILE,...", 0,
      "Endgame tables on this machine, for players that name them (smaller ones are fetched)", 0},
     {"move-ms", OPTION_MOVE_MS, "MS", 0,
-     "A program that has not moved by then, under a limit of nodes or plies, hangs (default 60000)", 0},
+     "A program that has not answered by then, its move under a limit of nodes or plies included, hangs "
+     "(default 60000)",
+     0},
     {"drain-ms", OPTION_DRAIN_MS, "MS", 0, "Time to leave in after SIGTERM (default 5000)", 0},
     {"exit-when-idle", OPTION_EXIT_WHEN_IDLE, "SECONDS", 0, "Leave after so long without work", 0},
     {"connect-timeout", OPTION_CONNECT_TIMEOUT, "SECONDS", 0,
