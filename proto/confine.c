@@ -75,7 +75,7 @@ struct confine_plan {
     char work[CONFINE_PATH_MAX + 8];
     char user_map[48], group_map[48];
     unsigned user;
-    size_t count;
+    size_t count, system_count; /* the system's come first */
     struct entry entries[ENTRIES_MAX];
 };
 
@@ -169,15 +169,18 @@ static int plan_system(struct confine_plan *plan)
         if (plan_add(plan, size > 0 ? link : shown[i], shown[i], status.st_mode) != 0)
             return -1;
     }
+    plan->system_count = plan->count;
     return 0;
 }
 
 static bool is_shown(const char *path)
 {
+    bool found = false;
     for (size_t i = 0; i < sizeof shown / sizeof *shown; i++)
-        if (lies_below(path, shown[i]))
-            return true;
-    return false;
+        found = found || lies_below(path, shown[i]);
+    for (size_t i = 0; i < machine.hidden_count; i++)
+        found = found && !lies_below(path, machine.hidden[i]);
+    return found;
 }
 
 /* A file is shown under the path it was given by; what links lead to is looked up now. */
@@ -306,7 +309,16 @@ static int show_entry(const struct entry *entry)
     return show(entry->from, entry->to);
 }
 
-/* What lies inside a shown folder and is not for others is covered. */
+static int show_all(const struct confine_plan *plan, size_t from, size_t to)
+{
+    for (size_t i = from; i < to; i++)
+        if (show_entry(&plan->entries[i]) != 0)
+            return -1;
+    return 0;
+}
+
+/* What lies inside the system's folders and is not for others is covered; a file of it that the program is
+ * given is shown in what covers it. */
 static int hide_all(void)
 {
     for (size_t i = 0; i < machine.hidden_count; i++) {
@@ -314,9 +326,9 @@ static int hide_all(void)
         const char *path = machine.hidden[i];
         if (stat(path, &status) != 0)
             continue;
-        int covered = S_ISDIR(status.st_mode) ? mount("tmpfs", path, "tmpfs",
-                                                      MS_RDONLY | MS_NOSUID | MS_NODEV, "size=4k,mode=555")
-                                              : show("/old/dev/null", path);
+        int covered = S_ISDIR(status.st_mode)
+                          ? mount("tmpfs", path, "tmpfs", MS_NOSUID | MS_NODEV, "size=64k,mode=755")
+                          : show("/old/dev/null", path);
         if (covered != 0)
             return -1;
     }
@@ -453,11 +465,13 @@ static int enter_root(const struct confine_plan *plan, int *step)
     if (new_root() != 0)
         return -1;
     *step = STEP_FILES;
-    for (size_t i = 0; i < plan->count; i++)
-        if (show_entry(&plan->entries[i]) != 0)
-            return -1;
+    if (show_all(plan, 0, plan->system_count) != 0)
+        return -1;
     *step = STEP_HIDE;
     if (hide_all() != 0)
+        return -1;
+    *step = STEP_FILES;
+    if (show_all(plan, plan->system_count, plan->count) != 0)
         return -1;
     *step = STEP_WORK;
     if (make_work(plan) != 0)

@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "engine/build.h"
+#include "proto/confine.h"
 #include "proto/log.h"
 #include "proto/settings.h"
 #include "proto/socket.h"
@@ -260,6 +261,7 @@ static void load_keys(const struct settings *settings, struct worker_options *wo
     if (keys_load(key, keys, reason, sizeof reason) != KEYS_OK ||
         keys_public(server, server_key, reason, sizeof reason) != KEYS_OK)
         die(STATUS_USAGE, reason);
+    confine_hide(key);
     worker->keys = keys;
     worker->server_key = server_key;
 }

@@ -29,7 +29,7 @@ select set_eq($$select * from writes_of('kroo_trainer')$$,
 select set_eq($$select * from writes_of('kroo_coordinator')$$, array['engine_build:INSERT', 'artifact:INSERT',
     'weights:INSERT', 'player:INSERT', 'experiment:INSERT', 'experiment_counter:INSERT', 'session:INSERT', 'lease:INSERT',
     'game:INSERT', 'dispute:INSERT', 'dispute_run:INSERT', 'verdict:INSERT', 'promotion:INSERT', 'event:INSERT',
-    'peer:INSERT', 'engine:INSERT', 'endgame_table:INSERT'], 'a coordinator adds, and deletes nothing');
+    'peer:INSERT', 'engine:INSERT', 'endgame_table:INSERT', 'fault:INSERT'], 'a coordinator adds, and deletes nothing');
 create function tests.column_updates_of(role_name name) returns setof text language sql as $$
     select c.relname || '.' || a.attname from pg_class c join pg_attribute a on a.attrelid = c.oid
     where c.relnamespace = 'kroo'::regnamespace and c.relkind in ('r', 'p') and a.attnum > 0 and not a.attisdropped
