@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "coordinator/calc_rating.h"
 #include "coordinator/estimate.h"
 #include "coordinator/simulate.h"
 #include "coordinator/sprt.h"
@@ -352,6 +353,11 @@ static void answer_sprt_simulate(struct request *request, json_t *answer)
     json_object_set_new(answer, "seed", json_integer((json_int_t)plan.seed));
 }
 
+static void answer_rating(struct request *request, json_t *answer)
+{
+    calc_rating(request->root, answer, request->error, sizeof request->error);
+}
+
 static const struct {
     const char *name;
     void (*answer)(struct request *request, json_t *answer);
@@ -361,6 +367,7 @@ static const struct {
     {"sprt", answer_sprt},
     {"sprt-estimate", answer_sprt_estimate},
     {"sprt-simulate", answer_sprt_simulate},
+    {"rating", answer_rating},
 };
 
 static void complain_of_op(struct request *request, const char *op)

@@ -83,7 +83,7 @@ static inline void sample_worker_side(struct message *message)
         message->progress = (struct message_progress){progress, 2};
         break;
     case MESSAGE_RELEASE:
-        message->release = (struct message_release){leases, 2, true, ""};
+        message->release = (struct message_release){.leases = leases, .lease_count = 2, .goodbye = true};
         break;
     default:
         sample_hash(message->artifact_request.sha256, 3);
