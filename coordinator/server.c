@@ -96,6 +96,17 @@ static bool make_room(struct server *server)
     return true;
 }
 
+static bool is_timed(const struct store_player *player)
+{
+    return player->limits.time_ms > 0 || player->limits.clock_ms > 0;
+}
+
+/* The built-in engine: two runs of a pair are the same by promise, not by hope. */
+static bool plays_here(const struct store_player *player)
+{
+    return message_hash_is_none(player->engine);
+}
+
 static void open_for_work(struct server *server, struct server_experiment *experiment)
 {
     const struct store_experiment *row = &experiment->row;
@@ -109,8 +120,17 @@ static void open_for_work(struct server *server, struct server_experiment *exper
     }
     if (lease_experiment_add(server->leases, row->id, row->planned_pairs, server->options.window,
                              experiment->prefix) != LEASE_OK ||
-        schedule_add(server->schedule, row->id, row->priority) != 0)
+        schedule_add(server->schedule, row->id, row->priority) != 0) {
         log_line(LOG_LEVEL_ERROR, "not-scheduled", "experiment=%llu: too many experiments run",
+                 (unsigned long long)row->id);
+        return;
+    }
+    bool timed = is_timed(&row->a) || is_timed(&row->b);
+    lease_experiment_terms(server->leases, row->id, row->core_cap,
+                           !timed && plays_here(&row->a) && plays_here(&row->b));
+    schedule_set_share(server->schedule, row->id, row->share);
+    if (!schedule_set_needs(server->schedule, row->id, row->tags, timed))
+        log_line(LOG_LEVEL_ERROR, "no-memory", "experiment=%llu: its tags are not seen to",
                  (unsigned long long)row->id);
 }
 
@@ -150,6 +170,30 @@ void server_end_experiment(struct server *server, struct server_experiment *expe
 
 /* --- start --- */
 
+void server_end_leases(struct server *server, const uint64_t *ids, size_t count, enum store_lease_state state)
+{
+    struct job *job = count ? job_create(JOB_LEASES_END) : NULL;
+    if (!job)
+        return;
+    job->leases_end.ids = malloc(count * sizeof *job->leases_end.ids);
+    job->leases_end.state = state;
+    if (job->leases_end.ids) {
+        memcpy(job->leases_end.ids, ids, count * sizeof *ids);
+        job->leases_end.count = count;
+    }
+    server_submit(server, job);
+}
+
+enum { LEASES_AT_ONCE = 64 };
+static void end_leases(struct server *server, const struct lease *leases, size_t count,
+                       enum store_lease_state state)
+{
+    uint64_t ids[LEASES_AT_ONCE];
+    for (size_t i = 0; i < count; i++)
+        ids[i] = leases[i].id;
+    server_end_leases(server, ids, count, state);
+}
+
 static void restore_leases(struct server *server, struct writer_start *start)
 {
     for (size_t i = 0; i < start->lease_count; i++) {
@@ -163,9 +207,12 @@ static void restore_leases(struct server *server, struct writer_start *start)
             .attempt = row->attempt,
         };
         enum lease_status status = lease_restore(server->leases, &lease, !row->ended, server->now_ms);
-        if (status != LEASE_OK)
-            log_line(LOG_LEVEL_INFO, "lease-not-restored", "lease=%llu reason=\"%s\"",
-                     (unsigned long long)row->id, lease_status_text(status));
+        if (status == LEASE_OK)
+            continue;
+        log_line(LOG_LEVEL_INFO, "lease-not-restored", "lease=%llu reason=\"%s\"",
+                 (unsigned long long)row->id, lease_status_text(status));
+        if (!row->ended)
+            end_leases(server, &lease, 1, STORE_LEASE_EXPIRED);
     }
 }
 
@@ -344,30 +391,6 @@ static void receive_some(struct server *server)
 
 /* --- the clock --- */
 
-void server_end_leases(struct server *server, const uint64_t *ids, size_t count, enum store_lease_state state)
-{
-    struct job *job = count ? job_create(JOB_LEASES_END) : NULL;
-    if (!job)
-        return;
-    job->leases_end.ids = malloc(count * sizeof *job->leases_end.ids);
-    job->leases_end.state = state;
-    if (job->leases_end.ids) {
-        memcpy(job->leases_end.ids, ids, count * sizeof *ids);
-        job->leases_end.count = count;
-    }
-    server_submit(server, job);
-}
-
-enum { LEASES_AT_ONCE = 64 };
-static void end_leases(struct server *server, const struct lease *leases, size_t count,
-                       enum store_lease_state state)
-{
-    uint64_t ids[LEASES_AT_ONCE];
-    for (size_t i = 0; i < count; i++)
-        ids[i] = leases[i].id;
-    server_end_leases(server, ids, count, state);
-}
-
 static void expire_leases(struct server *server)
 {
     struct lease lapsed[LEASES_AT_ONCE];
@@ -441,6 +464,30 @@ static void take_setback(struct server *server, const struct session *session, u
     server_end_experiment(server, experiment);
 }
 
+static void store_fault(struct server *server, const struct session *session,
+                        const struct message_release *release)
+{
+    static const char *const kinds[] = {[MESSAGE_FAULT_START] = "start",
+                                        [MESSAGE_FAULT_SELF_TEST] = "self-test",
+                                        [MESSAGE_FAULT_BUILD] = "build"};
+    const struct message_fault *fault = &release->fault;
+    struct job *job = server_find_experiment(server, fault->experiment) ? job_create(JOB_FAULT) : NULL;
+    if (!job)
+        return;
+    job->fault.row = (struct store_fault){.experiment = fault->experiment,
+                                          .session = session->id,
+                                          .side = "\0ab"[fault->side],
+                                          .has_game = fault->kind == MESSAGE_FAULT_START,
+                                          .pair = fault->pair,
+                                          .leg = (uint8_t)fault->leg,
+                                          .attempt = fault->attempt,
+                                          .moves = job->fault.moves};
+    memcpy(job->fault.moves, fault->moves, sizeof job->fault.moves);
+    snprintf(job->fault.row.kind, sizeof job->fault.row.kind, "%s", kinds[fault->kind]);
+    snprintf(job->fault.row.why, sizeof job->fault.row.why, "%s", release->because);
+    server_submit(server, job);
+}
+
 void server_release(struct server *server, struct session *session, const struct message *message)
 {
     const struct message_release *release = &message->release;
@@ -455,6 +502,8 @@ void server_release(struct server *server, struct session *session, const struct
         if (release->because[0])
             take_setback(server, session, released.experiment, release->because);
     }
+    if (release->fault.kind != 0 && session->role == MESSAGE_ROLE_WORKER)
+        store_fault(server, session, release);
     server_reply(server, &session->peer, &ack);
     if (release->goodbye) {
         log_line(LOG_LEVEL_INFO, "goodbye", "session=%llu name=%s", (unsigned long long)session->id,

@@ -6,6 +6,7 @@
 #include "coordinator/server_parts.h"
 #include "engine/build.h"
 #include "proto/log.h"
+#include "proto/tags.h"
 
 enum { PRESENT_MIN_MS = 5000 }; /* workers without work ask more often than this */
 
@@ -46,21 +47,24 @@ void server_audit_report(struct server *server, struct server_experiment *experi
 /* Those of finished experiments take turns with other work. */
 struct turn {
     struct server *server;
+    const struct session *session;
     bool finished_too;
 };
 
 static bool may(void *context, uint64_t id)
 {
     const struct turn *turn = context;
+    char missing[TAGS_NAME];
     const struct server_experiment *experiment = server_find_experiment(turn->server, id);
-    if (!experiment || strcmp(experiment->row.a.engine_build, engine_build()) != 0)
+    if (!experiment || strcmp(experiment->row.a.engine_build, engine_build()) != 0 ||
+        !tags_cover(turn->session->tags, experiment->row.tags, missing))
         return false;
     return experiment->ended ? turn->finished_too : experiment->row.state == STORE_RUNNING;
 }
 
 bool server_audit_grant(struct server *server, struct session *session, uint64_t request)
 {
-    struct turn turn = {server, !session->had_finished};
+    struct turn turn = {server, session, !session->had_finished};
     uint64_t number = lease_number(server->leases);
     struct audit_lease taken;
     session->had_finished = false;

@@ -79,6 +79,7 @@ static void store_session_row(struct server *server, const struct session *sessi
     snprintf(job->session_row.name, sizeof job->session_row.name, "%s", session->name);
     snprintf(job->session_row.engine_build, sizeof job->session_row.engine_build, "%s",
              session->engine_build);
+    snprintf(job->session_row.confinement, sizeof job->session_row.confinement, "%s", session->confinement);
     server_submit(server, job);
 }
 
@@ -104,10 +105,12 @@ void server_hello(struct server *server, const struct socket_peer *peer, const s
     session->role = hello->role;
     session->slots = hello->slots;
     session->credit = hello->credit;
+    snprintf(session->tags, sizeof session->tags, "%s", hello->tags);
     session->heard_ms = server->now_ms;
     snprintf(session->name, sizeof session->name, "%s", hello->name);
     snprintf(session->engine_build, sizeof session->engine_build, "%s", hello->engine_build);
     session->worker = audit_worker(session->peer.user, session->name);
+    snprintf(session->confinement, sizeof session->confinement, "%s", hello->confinement);
     if (session->role == MESSAGE_ROLE_WORKER && !session->stored)
         store_session_row(server, session, message->request);
     else
@@ -161,7 +164,6 @@ static void grant(struct server *server, struct session *session, const struct l
             .session = session->id,
         };
     }
-    schedule_serve(server->schedule, lease->experiment, lease->count);
     if (!server_submit(server, job))
         lease_release(server->leases, lease->id, session->id, NULL);
 }
@@ -182,12 +184,19 @@ void server_lease_request(struct server *server, struct session *session, const 
         nothing(server, session, message->request, 2 * SERVER_RETRY_MS, reason);
         return;
     }
-    uint32_t credit = room_for(server, session, message->lease_request.pairs);
-    if (credit > 0 && !server->draining && server_audit_grant(server, session, message->request))
+    const struct message_lease_request *wanted = &message->lease_request;
+    struct lease_ask ask = {.session = session->id,
+                            .credit = room_for(server, session, wanted->pairs),
+                            .slots = session->slots,
+                            .work_ms = wanted->work_ms,
+                            .pairs_per_minute = wanted->pairs_per_minute};
+    if (ask.credit > 0 && !server->draining && server_audit_grant(server, session, message->request))
         return;
-    struct schedule_pick pick = schedule_pick(server->schedule, server->leases, session->id, credit,
-                                              server->draining, server->now_ms);
-    if (pick.outcome != SCHEDULE_PICKED && credit > 0 && !server->draining &&
+    struct schedule_asker asker = {
+        .session = session->id, .credit = ask.credit, .slots = session->slots, .tags = session->tags};
+    struct schedule_pick pick =
+        schedule_pick(server->schedule, server->leases, &asker, server->draining, server->now_ms);
+    if (pick.outcome != SCHEDULE_PICKED && ask.credit > 0 && !server->draining &&
         server_audit_grant(server, session, message->request))
         return;
     if (pick.outcome != SCHEDULE_PICKED) {
@@ -195,8 +204,9 @@ void server_lease_request(struct server *server, struct session *session, const 
         return;
     }
     struct lease lease;
-    enum lease_status status = lease_grant(server->leases, pick.experiment, session->id, credit,
-                                           message->lease_request.pairs_per_minute, server->now_ms, &lease);
+    enum lease_status status =
+        pick.twin ? lease_twin(server->leases, pick.experiment, &ask, server->now_ms, &lease)
+                  : lease_grant(server->leases, pick.experiment, &ask, server->now_ms, &lease);
     if (status != LEASE_OK)
         nothing(server, session, message->request, SERVER_RETRY_MS, lease_status_text(status));
     else
@@ -289,6 +299,7 @@ static void judge(struct server *server, struct session *session, struct job_res
         return;
     }
     row->session = session->id;
+    row->fault = row->claimed ? game->fault : NULL;
     experiment->setbacks = 0;
     results->count++;
 }
