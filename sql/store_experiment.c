@@ -320,7 +320,7 @@ enum store_error store_experiment_set_state(struct store *store, uint64_t experi
     enum store_error error = store_run(
         store,
         "update experiment set state = $2, state_reason = $3, ended_at = case when $2 in ('finished', "
-        "'stopped') then now() end where id = $1 and state in ('running', 'blocked')",
+        "'stopped') then now() end where id = $1 and state not in ('finished', 'stopped')",
         &parameters, false, &result);
     if (error != STORE_OK)
         return error;
