@@ -1,10 +1,25 @@
 #include "coordinator/control.h"
 
-#define MOVE(to)     {CONTROL_MOVE, STORE_##to, NULL}
-#define END          {CONTROL_END, STORE_STOPPED, NULL}
-#define CHANGE(same) {CONTROL_CHANGE, STORE_##same, NULL}
-#define DELETE(same) {CONTROL_DELETE, STORE_##same, NULL}
-#define REFUSE(why)  {CONTROL_REFUSE, STORE_RUNNING, (why)}
+#define MOVE(to)                                                                                             \
+    {                                                                                                        \
+        CONTROL_MOVE, STORE_##to, NULL                                                                       \
+    }
+#define END                                                                                                  \
+    {                                                                                                        \
+        CONTROL_END, STORE_STOPPED, NULL                                                                     \
+    }
+#define CHANGE(same)                                                                                         \
+    {                                                                                                        \
+        CONTROL_CHANGE, STORE_##same, NULL                                                                   \
+    }
+#define DELETE(same)                                                                                         \
+    {                                                                                                        \
+        CONTROL_DELETE, STORE_##same, NULL                                                                   \
+    }
+#define REFUSE(why)                                                                                          \
+    {                                                                                                        \
+        CONTROL_REFUSE, STORE_RUNNING, (why)                                                                 \
+    }
 
 #define WAITS    "waits for approval: `kroo approve` or `kroo reject` it"
 #define ASKED    "waits for no approval"

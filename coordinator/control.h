@@ -1,5 +1,5 @@
-/* What people may do to an experiment, and what becomes of its state: one table of (state, verb), so that every
- * legal step is on one screen (control.c). Whoever asks, the answer is the same. Pure; any thread. */
+/* What people may do to an experiment, and what becomes of its state: one table of (state, verb), so that
+ * every legal step is on one screen (control.c). Whoever asks, the answer is the same. Pure; any thread. */
 #ifndef KROO_COORDINATOR_CONTROL_H
 #define KROO_COORDINATOR_CONTROL_H
 
@@ -18,7 +18,7 @@ enum control_effect {
 struct control_step {
     enum control_effect effect;
     enum store_state state; /* afterwards */
-    const char *text;       /* of AGREE and REFUSE: ends a sentence that begins with "experiment 5 "; static */
+    const char *text; /* of AGREE and REFUSE: ends a sentence that begins with "experiment 5 "; static */
 };
 
 struct control_step control_step(enum store_state state, enum message_verb verb);

@@ -73,6 +73,7 @@ struct job_control {
     char text[STORE_TEXT];
     char by[STORE_NAME], user[STORE_NAME]; /* name, and ZAP user */
     struct control_step step;              /* what came of it */
+    uint64_t games;                        /* deleted with it */
     uint64_t *disputed;                    /* of one that was blocked: pairs to play again */
     size_t disputed_count;
 };

@@ -121,7 +121,7 @@ struct store_counters {
  * idempotency key that is known: sets the id of that one and *existed. Within the caller's transaction. */
 enum store_error store_experiment_create(struct store *store, struct store_experiment *experiment,
                                          bool *existed);
-/* All experiments in state running (or blocked), in id order; *list is malloc'ed. */
+/* All experiments that have not ended, in id order; *list is malloc'ed. */
 enum store_error store_experiments_running(struct store *store, struct store_experiment **list,
                                            size_t *count);
 /* One experiment in whatever state; REFUSED when there is none. */
@@ -129,7 +129,8 @@ enum store_error store_experiment_get(struct store *store, uint64_t id, struct s
 /* Only an experiment that has not ended changes its state; setting the same state again is no error. */
 enum store_error store_experiment_set_state(struct store *store, uint64_t experiment, enum store_state state,
                                             const char *reason);
-/* Locks its row until the transaction ends; REFUSED when there is none. `submitter`: whose key it waited for. */
+/* Locks its row until the transaction ends; REFUSED when there is none. `submitter`: whose key it waited for.
+ */
 enum store_error store_experiment_lock(struct store *store, uint64_t experiment, char submitter[STORE_NAME]);
 /* One that was just made waits for another's approval; how many of a submitter wait. */
 enum store_error store_experiment_pend(struct store *store, uint64_t experiment, const char *submitter);

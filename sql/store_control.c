@@ -8,8 +8,8 @@ enum store_error store_experiment_lock(struct store *store, uint64_t experiment,
     struct store_parameters parameters = {0};
     store_add_u64(&parameters, experiment);
     PGresult *result;
-    enum store_error error =
-        store_run(store, "select submitter from experiment where id = $1 for update", &parameters, false, &result);
+    enum store_error error = store_run(store, "select submitter from experiment where id = $1 for update",
+                                       &parameters, false, &result);
     if (error != STORE_OK)
         return error;
     bool bad = false;
@@ -18,13 +18,14 @@ enum store_error store_experiment_lock(struct store *store, uint64_t experiment,
     else
         store_cell_text(result, 0, 0, submitter, STORE_NAME, &bad);
     PQclear(result);
-    return bad ? store_fail(store, STORE_ERROR_DATA, "the submitter of experiment %" PRIu64 " cannot be read", experiment)
+    return bad ? store_fail(store, STORE_ERROR_DATA, "the submitter of experiment %" PRIu64 " cannot be read",
+                            experiment)
                : error;
 }
 
 /* One row of `experiment` must change. */
-static enum store_error change_one(struct store *store, const char *sql, const struct store_parameters *parameters,
-                                   uint64_t experiment)
+static enum store_error change_one(struct store *store, const char *sql,
+                                   const struct store_parameters *parameters, uint64_t experiment)
 {
     PGresult *result;
     enum store_error error = store_run(store, sql, parameters, false, &result);
@@ -41,10 +42,11 @@ enum store_error store_experiment_pend(struct store *store, uint64_t experiment,
     struct store_parameters parameters = {0};
     store_add_u64(&parameters, experiment);
     store_add_text(&parameters, submitter);
-    return change_one(store,
-                      "update experiment set state = 'pending', submitter = $2, state_reason = 'waits for approval' "
-                      "where id = $1 and state = 'running'",
-                      &parameters, experiment);
+    return change_one(
+        store,
+        "update experiment set state = 'pending', submitter = $2, state_reason = 'waits for approval' "
+        "where id = $1 and state = 'running'",
+        &parameters, experiment);
 }
 
 enum store_error store_experiments_pending(struct store *store, const char *submitter, uint64_t *count)
@@ -52,8 +54,9 @@ enum store_error store_experiments_pending(struct store *store, const char *subm
     struct store_parameters parameters = {0};
     store_add_text(&parameters, submitter);
     PGresult *result;
-    enum store_error error = store_run(
-        store, "select count(*) from experiment where state = 'pending' and submitter = $1", &parameters, false, &result);
+    enum store_error error =
+        store_run(store, "select count(*) from experiment where state = 'pending' and submitter = $1",
+                  &parameters, false, &result);
     if (error != STORE_OK)
         return error;
     bool bad = false;
@@ -82,15 +85,16 @@ enum store_error store_disputes_restart(struct store *store, uint64_t experiment
 {
     struct store_parameters parameters = {0};
     store_add_u64(&parameters, experiment);
-    return store_run(store,
-                     "update dispute d set runs_before = l.runs from (select dispute_id, max(runs) as runs from "
-                     "dispute_leg where experiment_id = $1 group by dispute_id) l "
-                     "where l.dispute_id = d.id and d.experiment_id = $1 and d.state = 'open'",
-                     &parameters, false, NULL);
+    return store_run(
+        store,
+        "update dispute d set runs_before = l.runs from (select dispute_id, max(runs) as runs from "
+        "dispute_leg where experiment_id = $1 group by dispute_id) l "
+        "where l.dispute_id = d.id and d.experiment_id = $1 and d.state = 'open'",
+        &parameters, false, NULL);
 }
 
-enum store_error store_experiment_delete(struct store *store, uint64_t experiment, const char *by, const char *reason,
-                                         uint64_t *games)
+enum store_error store_experiment_delete(struct store *store, uint64_t experiment, const char *by,
+                                         const char *reason, uint64_t *games)
 {
     struct store_parameters parameters = {0};
     store_add_u64(&parameters, experiment);

@@ -299,9 +299,9 @@ enum store_error store_experiments_running(struct store *store, struct store_exp
     *list = NULL;
     *count = 0;
     PGresult *result;
-    enum store_error error =
-        store_run(store, EXPERIMENT_SELECT "where e.state in ('running', 'blocked') order by e.id", NULL,
-                  false, &result);
+    enum store_error error = store_run(
+        store, EXPERIMENT_SELECT "where e.state in ('running', 'blocked', 'pending', 'paused') order by e.id",
+        NULL, false, &result);
     if (error != STORE_OK)
         return error;
     size_t rows = (size_t)PQntuples(result);
