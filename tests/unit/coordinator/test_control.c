@@ -95,9 +95,12 @@ static void nonsense_is_refused(void **context)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(every_step_is_decided),          cmocka_unit_test(what_has_ended_stays_ended),
-        cmocka_unit_test(only_what_has_ended_is_deleted), cmocka_unit_test(pending_runs_by_approval_alone),
-        cmocka_unit_test(pause_and_resume_undo_each_other), cmocka_unit_test(nonsense_is_refused),
+        cmocka_unit_test(every_step_is_decided),
+        cmocka_unit_test(what_has_ended_stays_ended),
+        cmocka_unit_test(only_what_has_ended_is_deleted),
+        cmocka_unit_test(pending_runs_by_approval_alone),
+        cmocka_unit_test(pause_and_resume_undo_each_other),
+        cmocka_unit_test(nonsense_is_refused),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
