@@ -6,7 +6,8 @@
 
 static enum store_error refuse(struct job *job, const char *why)
 {
-    snprintf(job->text, sizeof job->text, "experiment %llu %s", (unsigned long long)job->control.experiment, why);
+    snprintf(job->text, sizeof job->text, "experiment %llu %s", (unsigned long long)job->control.experiment,
+             why);
     return STORE_ERROR_REFUSED;
 }
 
@@ -28,7 +29,8 @@ static enum store_error log_it(struct round *round, const struct job *job)
 }
 
 /* Nobody approves what was asked for with the same key. */
-static enum store_error move(struct round *round, struct job *job, enum store_state from, const char *submitter)
+static enum store_error move(struct round *round, struct job *job, enum store_state from,
+                             const char *submitter)
 {
     struct job_control *control = &job->control;
     enum store_state to = control->step.state;
@@ -36,7 +38,8 @@ static enum store_error move(struct round *round, struct job *job, enum store_st
     if (control->verb == MESSAGE_VERB_APPROVE && strcmp(submitter, control->user) == 0)
         return refuse(job, "was asked for with this very key: somebody else must approve it");
     if (to != STORE_RUNNING)
-        snprintf(reason, sizeof reason, "by %s%s%.400s", control->by, control->text[0] ? ": " : "", control->text);
+        snprintf(reason, sizeof reason, "by %s%s%.400s", control->by, control->text[0] ? ": " : "",
+                 control->text);
     enum store_error error = store_experiment_set_state(round->store, control->experiment, to, reason);
     if (error == STORE_OK && from == STORE_BLOCKED)
         error = store_disputes_restart(round->store, control->experiment);
@@ -67,7 +70,8 @@ static enum store_error end(struct round *round, struct job *job)
     return error == STORE_OK && !written ? refuse(job, "is not running: it has its verdict") : error;
 }
 
-static enum store_error perform(struct round *round, struct job *job, enum store_state from, const char *submitter)
+static enum store_error perform(struct round *round, struct job *job, enum store_state from,
+                                const char *submitter)
 {
     struct job_control *control = &job->control;
     switch (control->step.effect) {
@@ -156,8 +160,8 @@ enum store_error round_pend(struct round *round, struct job *job)
         return STORE_OK;
     enum store_error error = store_experiments_pending(round->store, create->submitter, &waiting);
     if (error == STORE_OK && waiting >= ROUND_PENDING_MAX) {
-        snprintf(job->text, sizeof job->text, "%d experiments of %s wait for approval already", ROUND_PENDING_MAX,
-                 create->experiment.created_by);
+        snprintf(job->text, sizeof job->text, "%d experiments of %s wait for approval already",
+                 ROUND_PENDING_MAX, create->experiment.created_by);
         return STORE_ERROR_REFUSED;
     }
     if (error == STORE_OK)

@@ -1,6 +1,6 @@
-/* What a verb does to an experiment, in the writer's transaction: the state in the database decides (control.h), the
- * event log says who did it, and what the coordinator remembers follows only once COMMIT has returned. Used by
- * round.c alone. */
+/* What a verb does to an experiment, in the writer's transaction: the state in the database decides
+ * (control.h), the event log says who did it, and what the coordinator remembers follows only once COMMIT has
+ * returned. Used by round.c alone. */
 #ifndef KROO_COORDINATOR_ROUND_CONTROL_H
 #define KROO_COORDINATOR_ROUND_CONTROL_H
 

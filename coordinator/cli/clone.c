@@ -112,7 +112,8 @@ static int load(struct clone *clone, const struct settings *settings)
 int clone_command(int argc, char **argv)
 {
     static const struct argp_option options[] = {
-        {"same-seed", OPTION_SAME_SEED, NULL, 0, "With its seed: the same games again (default: a new seed)", 1},
+        {"same-seed", OPTION_SAME_SEED, NULL, 0, "With its seed: the same games again (default: a new seed)",
+         1},
         {"seed", OPTION_SEED, "S", 0, "With this seed", 1},
         {"pairs", OPTION_PAIRS, "N", 0, "With so many pairs", 1},
         {"priority", OPTION_PRIORITY, "P", 0, "With this priority", 1},
@@ -125,7 +126,8 @@ int clone_command(int argc, char **argv)
         .options = options,
         .parser = clone_parse,
         .args_doc = "ID",
-        .doc = "Make another experiment of the same specification. It plays with the engine build of the cluster as it "
+        .doc = "Make another experiment of the same specification. It plays with the engine build of the "
+               "cluster as it "
                "is now, under a new seed unless --same-seed is given. Prints its number.\v"
                "Examples:\n  kroo clone 12\n  kroo clone 12 --same-seed --pairs 2000 --wait",
         .children = args_common_children};
