@@ -36,6 +36,8 @@ command_main preset_command;                  /* preset.c */
 command_main games_command;                   /* games.c */
 command_main verify_command;                  /* verify.c */
 command_main replay_command;                  /* replay.c */
+command_main faults_command;                  /* faults.c */
+command_main replay_fault_command;            /* faults.c */
 command_main key_command;                     /* key.c */
 command_main up_command, down_command;        /* cluster.c */
 command_main sql_command, migrate_command;    /* cluster.c */

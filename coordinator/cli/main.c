@@ -38,6 +38,8 @@ static const struct args_command commands[] = {
     {"games", games_command, "export the games of an experiment", true},
     {"verify", verify_command, "recompute every counter and replay every stored game", true},
     {"replay", replay_command, "play a stored game again and compare", true},
+    {"faults", faults_command, "what players' programs did wrong", true},
+    {"replay-fault", replay_fault_command, "let a program come to its fault again", true},
     {"workers", workers_command, "the workers' sessions", true},
     {"status", status_command, "the coordinator's state at this moment", true},
     {"events", events_command, "the event log", true},

@@ -29,7 +29,8 @@ select set_eq($$select * from writes_of('kroo_trainer')$$,
 select set_eq($$select * from writes_of('kroo_coordinator')$$, array['engine_build:INSERT', 'artifact:INSERT',
     'weights:INSERT', 'player:INSERT', 'experiment:INSERT', 'experiment_counter:INSERT', 'session:INSERT', 'lease:INSERT',
     'game:INSERT', 'dispute:INSERT', 'dispute_run:INSERT', 'verdict:INSERT', 'promotion:INSERT', 'event:INSERT',
-    'peer:INSERT', 'engine:INSERT', 'endgame_table:INSERT', 'hook_run:INSERT', 'tournament:INSERT', 'tournament_player:INSERT',
+    'peer:INSERT', 'engine:INSERT', 'endgame_table:INSERT', 'tournament:INSERT', 'tournament_player:INSERT',
+    'fault:INSERT', 'hook_run:INSERT',
     'tournament_pairing:INSERT', 'preset:INSERT'], 'a coordinator adds, and deletes nothing');
 create function tests.column_updates_of(role_name name) returns setof text language sql as $$
     select c.relname || '.' || a.attname from pg_class c join pg_attribute a on a.attrelid = c.oid
