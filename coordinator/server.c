@@ -96,6 +96,31 @@ static bool make_room(struct server *server)
     return true;
 }
 
+static bool is_timed(const struct store_player *player)
+{
+    return player->limits.time_ms > 0 || player->limits.clock_ms > 0;
+}
+
+/* The built-in engine: two runs of a pair are the same by promise, not by hope. */
+static bool plays_here(const struct store_player *player)
+{
+    return message_hash_is_none(player->engine);
+}
+
+/* Pairs of it go out from now on. */
+static void enter_schedule(struct server *server, const struct store_experiment *row)
+{
+    if (schedule_add(server->schedule, row->id, row->priority) != 0) {
+        log_line(LOG_LEVEL_ERROR, "not-scheduled", "experiment=%llu: too many experiments run",
+                 (unsigned long long)row->id);
+        return;
+    }
+    schedule_set_share(server->schedule, row->id, row->share);
+    if (!schedule_set_needs(server->schedule, row->id, row->tags, is_timed(&row->a) || is_timed(&row->b)))
+        log_line(LOG_LEVEL_ERROR, "no-memory", "experiment=%llu: its tags are not seen to",
+                 (unsigned long long)row->id);
+}
+
 static void open_for_work(struct server *server, struct server_experiment *experiment)
 {
     const struct store_experiment *row = &experiment->row;
@@ -107,12 +132,18 @@ static void open_for_work(struct server *server, struct server_experiment *exper
             (unsigned long long)row->id, row->a.engine_build, engine_build());
         return;
     }
+    bool timed = is_timed(&row->a) || is_timed(&row->b);
     if (lease_experiment_add(server->leases, row->id, row->planned_pairs, server->options.window,
-                             experiment->prefix) != LEASE_OK ||
-        (row->state == STORE_RUNNING && schedule_add(server->schedule, row->id, row->priority) != 0))
+                             experiment->prefix) != LEASE_OK) {
         log_line(LOG_LEVEL_ERROR, "not-scheduled", "experiment=%llu: too many experiments run",
                  (unsigned long long)row->id);
-    if (row->state != STORE_RUNNING)
+        return;
+    }
+    lease_experiment_terms(server->leases, row->id, row->core_cap,
+                           !timed && plays_here(&row->a) && plays_here(&row->b));
+    if (row->state == STORE_RUNNING)
+        enter_schedule(server, row);
+    else
         lease_experiment_close(server->leases, row->id);
 }
 
@@ -131,9 +162,7 @@ void server_resume_experiment(struct server *server, struct server_experiment *e
     if (!experiment->playable)
         return;
     lease_experiment_reopen(server->leases, experiment->row.id);
-    if (schedule_add(server->schedule, experiment->row.id, experiment->row.priority) != 0)
-        log_line(LOG_LEVEL_ERROR, "not-scheduled", "experiment=%llu: too many experiments run",
-                 (unsigned long long)experiment->row.id);
+    enter_schedule(server, &experiment->row);
 }
 
 struct server_experiment *server_add_experiment(struct server *server, const struct store_experiment *row,
@@ -186,6 +215,19 @@ void server_end_experiment(struct server *server, struct server_experiment *expe
 
 /* --- start --- */
 
+static void end_leases(struct server *server, const struct lease *leases, size_t count,
+                       enum store_lease_state state)
+{
+    struct job *job = count ? job_create(JOB_LEASES_END) : NULL;
+    if (!job)
+        return;
+    job->leases_end.ids = malloc(count * sizeof *job->leases_end.ids);
+    for (size_t i = 0; i < count && job->leases_end.ids; i++)
+        job->leases_end.ids[job->leases_end.count++] = leases[i].id;
+    job->leases_end.state = state;
+    server_submit(server, job);
+}
+
 static void restore_leases(struct server *server, struct writer_start *start)
 {
     for (size_t i = 0; i < start->lease_count; i++) {
@@ -199,9 +241,12 @@ static void restore_leases(struct server *server, struct writer_start *start)
             .attempt = row->attempt,
         };
         enum lease_status status = lease_restore(server->leases, &lease, !row->ended, server->now_ms);
-        if (status != LEASE_OK)
-            log_line(LOG_LEVEL_INFO, "lease-not-restored", "lease=%llu reason=\"%s\"",
-                     (unsigned long long)row->id, lease_status_text(status));
+        if (status == LEASE_OK)
+            continue;
+        log_line(LOG_LEVEL_INFO, "lease-not-restored", "lease=%llu reason=\"%s\"",
+                 (unsigned long long)row->id, lease_status_text(status));
+        if (!row->ended)
+            end_leases(server, &lease, 1, STORE_LEASE_EXPIRED);
     }
 }
 
@@ -370,19 +415,6 @@ static void receive_some(struct server *server)
 }
 
 /* --- the clock --- */
-
-static void end_leases(struct server *server, const struct lease *leases, size_t count,
-                       enum store_lease_state state)
-{
-    struct job *job = count ? job_create(JOB_LEASES_END) : NULL;
-    if (!job)
-        return;
-    job->leases_end.ids = malloc(count * sizeof *job->leases_end.ids);
-    for (size_t i = 0; i < count && job->leases_end.ids; i++)
-        job->leases_end.ids[job->leases_end.count++] = leases[i].id;
-    job->leases_end.state = state;
-    server_submit(server, job);
-}
 
 static void expire_leases(struct server *server)
 {

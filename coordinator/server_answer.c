@@ -45,6 +45,38 @@ static void list_conflicts(const struct job_results *results, struct message_res
     }
 }
 
+/* What the new games of one experiment cost. */
+static void charge(struct server *server, const struct job *job, uint64_t experiment, uint64_t games,
+                   double core_ms)
+{
+    if (games == 0)
+        return;
+    schedule_charge(server->schedule, experiment, core_ms);
+    lease_experiment_cost(server->leases, experiment, job->session, games, core_ms);
+}
+
+/* Games of an experiment stand together in a batch, mostly. */
+static void charge_games(struct server *server, const struct job *job)
+{
+    const struct job_results *results = &job->results;
+    uint64_t experiment = 0, games = 0;
+    double core_ms = 0;
+    for (size_t i = 0; i < results->count; i++) {
+        const struct store_game *game = &results->games[i];
+        if (results->outcome[i] != STORE_GAME_INSERTED)
+            continue;
+        if (game->experiment != experiment) {
+            charge(server, job, experiment, games, core_ms);
+            experiment = game->experiment;
+            games = 0;
+            core_ms = 0;
+        }
+        games++;
+        core_ms += game->core_us > 0 ? game->core_us / 1000.0 : game->time_ms;
+    }
+    charge(server, job, experiment, games, core_ms);
+}
+
 /* One event a batch, however much of it differs. */
 static void note_conflicts(struct server *server, const struct job *job)
 {
@@ -84,6 +116,7 @@ static void answer_results(struct server *server, struct job *job)
         session->games += ack->accepted;
         session->duplicates += ack->duplicates;
     }
+    charge_games(server, job);
     note_conflicts(server, job);
     server_reply(server, &job->peer, &message);
 }
@@ -327,17 +360,19 @@ static void answer_report(struct server *server, struct job *job)
     struct server_experiment *experiment = server_find_experiment(server, report->experiment);
     if (!experiment)
         return;
-    struct lease finished;
+    struct lease finished[LEASE_TWINS];
     struct job *ended = job_create(JOB_LEASES_END);
     if (ended) {
-        ended->leases_end.ids = malloc((report->complete_count + 1) * sizeof *ended->leases_end.ids);
+        ended->leases_end.ids =
+            malloc((LEASE_TWINS * report->complete_count + 1) * sizeof *ended->leases_end.ids);
         ended->leases_end.state = STORE_LEASE_DONE;
     }
-    for (size_t i = 0; i < report->complete_count; i++)
-        if (lease_done(server->leases, report->experiment, report->complete[i].pair,
-                       report->complete[i].session, server->now_ms, &finished) &&
-            ended && ended->leases_end.ids)
-            ended->leases_end.ids[ended->leases_end.count++] = finished.id;
+    for (size_t i = 0; i < report->complete_count; i++) {
+        size_t count = lease_done(server->leases, report->experiment, report->complete[i].pair,
+                                  report->complete[i].session, server->now_ms, finished);
+        for (size_t j = 0; j < count && ended && ended->leases_end.ids; j++)
+            ended->leases_end.ids[ended->leases_end.count++] = finished[j].id;
+    }
     for (size_t i = 0; i < report->disputed_count; i++)
         lease_reissue(server->leases, report->experiment, report->disputed[i].pair,
                       report->disputed[i].session);

@@ -165,6 +165,7 @@ struct store_game {
     bool claimed;          /* an ending no replay can show */
     uint64_t nodes;
     uint32_t time_ms;
+    uint32_t core_us;  /* of the play thread; not stored */
     const char *fault; /* of a claimed loss: what its program did; NULL: not told */
 };
 

@@ -38,6 +38,9 @@ enum {
     OPTION_ENGINE,
     OPTION_TABLES,
     OPTION_OPTION,
+    OPTION_SHARE,
+    OPTION_CAP,
+    OPTION_TAGS,
 };
 
 const struct argp_option launch_options[] = {
@@ -54,6 +57,10 @@ const struct argp_option launch_options[] = {
     {"opening-plies", OPTION_OPENING, "K", 0, "Random plies before the players think (default 8)", 4},
     {"seed", OPTION_SEED, "S", 0, "Everything random derives from it (default: a random one, printed)", 4},
     {"priority", OPTION_PRIORITY, "P", 0, "Higher goes first (default 0)", 5},
+    {"share", OPTION_SHARE, "N", 0, "Its part of the core time beside others of its priority (default 100)",
+     5},
+    {"cap", OPTION_CAP, "N", 0, "At most N games of it are played at once (default any number)", 5},
+    {"tags", OPTION_TAGS, "NAME,...", 0, "Only workers that have all of these tags play it: avx2,gpu", 5},
     {"key", OPTION_KEY, "TEXT", 0, "Idempotency key: sent twice, the experiment is made once", 5},
     {"note", OPTION_NOTE, "TEXT", 0, "A note for people", 5},
     {"wait", OPTION_WAIT, NULL, 0, "Follow it to its end", 6},
@@ -149,6 +156,15 @@ static error_t launch_parse(int key, char *text, struct argp_state *state)
         return 0;
     case OPTION_PRIORITY:
         create->priority = take_priority(state, text);
+        return 0;
+    case OPTION_SHARE:
+        create->share = (uint32_t)args_number(state, "--share", text, 1, SPECIFICATION_SHARE_MAX);
+        return 0;
+    case OPTION_CAP:
+        create->core_cap = (uint32_t)args_number(state, "--cap", text, 1, INT32_MAX);
+        return 0;
+    case OPTION_TAGS:
+        take_text(state, "--tags", text, create->tags, sizeof create->tags);
         return 0;
     case OPTION_KEY:
         take_text(state, "--key", text, create->idempotency_key, sizeof create->idempotency_key);
