@@ -40,6 +40,9 @@ void job_destroy(struct job *job)
     case JOB_RECHECK:
         free(job->recheck.again.pairs);
         break;
+    case JOB_CONTROL:
+        free(job->control.disputed);
+        break;
     case JOB_PEERS:
         free(job->peers.peers);
         break;
@@ -51,7 +54,6 @@ void job_destroy(struct job *job)
     case JOB_FAULT:
     case JOB_EVENT:
     case JOB_CREATE:
-    case JOB_STOP:
     case JOB_PROMOTE:
     case JOB_LOOKUP:
     case JOB_LOST:

@@ -126,6 +126,8 @@ enum store_error round_audit_games(struct round *round, const struct store_game 
     enum store_error error = STORE_OK;
     for (size_t i = 0; i < count && error == STORE_OK; i++) {
         struct ledger *ledger = ledger_book_find(round->book, games[i].experiment);
+        if (!ledger)
+            continue;
         if (outcome[i] == STORE_GAME_INSERTED)
             error = begin_if_due(round, ledger, games[i].pair);
         else if (outcome[i] == STORE_GAME_DUPLICATE)
@@ -192,6 +194,24 @@ enum store_error round_audit_waive(struct round *round, uint64_t experiment)
     return error;
 }
 
+static enum store_error end_audits(struct round *round, struct ledger *ledger, uint64_t counted,
+                                   char remark[STORE_TEXT])
+{
+    struct pairlist *again = ledger_change_again(ledger);
+    if (!again)
+        return STORE_ERROR_MEMORY;
+    pairlist_done(again);
+    if (ledger->experiment.audit_ppm == 0)
+        return STORE_OK;
+    return store_audit_end(round->store, ledger->experiment.id, counted, remark);
+}
+
+enum store_error round_audit_abort(struct round *round, struct ledger *ledger, uint64_t counted)
+{
+    char remark[STORE_TEXT];
+    return end_audits(round, ledger, counted, remark);
+}
+
 enum store_error round_audit_verdict(struct round *round, struct ledger *ledger, bool *waits,
                                      char remark[STORE_TEXT])
 {
@@ -199,13 +219,7 @@ enum store_error round_audit_verdict(struct round *round, struct ledger *ledger,
     *waits = ledger_awaiting(ledger) > 0;
     if (*waits)
         return round_report(round, ledger->experiment.id) ? STORE_OK : STORE_ERROR_MEMORY;
-    struct pairlist *again = ledger_change_again(ledger);
-    if (!again)
-        return STORE_ERROR_MEMORY;
-    pairlist_done(again);
-    if (ledger->experiment.audit_ppm == 0)
-        return STORE_OK;
-    return store_audit_end(round->store, ledger->experiment.id, tally_decided_at(ledger->draft) + 1, remark);
+    return end_audits(round, ledger, tally_decided_at(ledger->draft) + 1, remark);
 }
 
 /* --- finished experiments --- */

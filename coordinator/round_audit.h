@@ -16,6 +16,8 @@ enum store_error round_audit_settle(struct round *round, struct ledger *ledger, 
                                     bool conflict);
 /* Nobody is there for an experiment's open audits: gives them up. */
 enum store_error round_audit_waive(struct round *round, uint64_t experiment);
+/* A user ended the experiment, with the verdict over [0, counted): what is open stays unplayed. */
+enum store_error round_audit_abort(struct round *round, struct ledger *ledger, uint64_t counted);
 /* A decided draft: *waits while audits of counted pairs are open; otherwise they are closed for good, and
  * `remark` says what was not audited. */
 enum store_error round_audit_verdict(struct round *round, struct ledger *ledger, bool *waits,

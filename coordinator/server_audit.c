@@ -36,7 +36,8 @@ void server_audit_report(struct server *server, struct server_experiment *experi
     server_audit_want(server, id, &report->again);
     if (report->awaiting && !experiment->awaiting)
         lease_experiment_close(server->leases, id);
-    else if (!report->awaiting && experiment->awaiting && !report->ended)
+    else if (!report->awaiting && experiment->awaiting && !report->ended &&
+             experiment->row.state == STORE_RUNNING)
         lease_experiment_reopen(server->leases, id);
     experiment->awaiting = report->awaiting;
     server_audit_waive(server, experiment);

@@ -86,15 +86,13 @@ static void take_text(struct argp_state *state, const char *option, const char *
     snprintf(out, size, "%s", text);
 }
 
-/* An optional sign before args_parse_number. */
 static int32_t take_priority(struct argp_state *state, const char *text)
 {
-    uint64_t value = 0;
-    bool negative = *text == '-';
-    if (args_parse_number(text + negative, 0, SPECIFICATION_PRIORITY_MAX, &value) != 0)
+    int32_t priority = 0;
+    if (args_parse_priority(text, &priority) != 0)
         argp_error(state, "--priority lies within -%d and %d, not \"%.40s\"", SPECIFICATION_PRIORITY_MAX,
                    SPECIFICATION_PRIORITY_MAX, text);
-    return negative ? -(int32_t)value : (int32_t)value;
+    return priority;
 }
 
 /* An odd number is kept out here: half a pair is no unit of anything. */
@@ -305,7 +303,7 @@ static int fill_weights(struct launch *launch, struct store *store)
 }
 
 /* Seeds made here stay below 2^53, which every JSON reader keeps exactly. */
-static void fill_random(struct launch *launch)
+void launch_fill_random(struct launch *launch)
 {
     uint64_t bits[3] = {0};
     if (getrandom(bits, sizeof bits, 0) != sizeof bits) {
@@ -503,6 +501,9 @@ static int submit(struct launch *launch, const struct settings *settings)
         return status;
     if (!done.existed && !launch->has_seed && !launch->common.json)
         fprintf(stderr, "seed %llu\n", (unsigned long long)launch->create.spec.seed);
+    if (!launch->common.json && strstr(done.text, "approve"))
+        fprintf(stderr, "experiment %llu waits: an operator lets it run by `kroo approve %llu`\n",
+                (unsigned long long)done.experiment, (unsigned long long)done.experiment);
     if (launch->common.json)
         status = print_json(launch, &done);
     else
@@ -524,7 +525,7 @@ static int prepare(struct launch *launch, const struct settings *settings)
         return status;
     if (!launch->has_audit && spec->kind == MESSAGE_MATCH && specification_reproducible(spec))
         launch->create.audit_ppm = DEFAULT_AUDIT_PPM;
-    fill_random(launch);
+    launch_fill_random(launch);
     struct store *store = connect_store(settings, "kroo_reader");
     if (!store)
         return COMMAND_NO_CONNECTION;
@@ -537,25 +538,28 @@ static int prepare(struct launch *launch, const struct settings *settings)
     return status;
 }
 
-int launch_run(struct launch *launch)
+int launch_offer(struct launch *launch, const struct settings *settings)
 {
     char reason[SPECIFICATION_REASON_MAX];
+    if (!specification_check(&launch->create, reason))
+        return args_refuse("%s", reason);
+    say_warnings(&launch->create);
+    if (launch->create.has_sprt && !launch->common.json)
+        say_forecast(&launch->create);
+    if (!launch->dry_run)
+        return submit(launch, settings);
+    return launch->common.json ? print_json(launch, NULL) : COMMAND_DONE;
+}
+
+int launch_run(struct launch *launch)
+{
     int status;
     struct settings *settings = connect_settings(&launch->common, &status);
     if (!settings)
         return status;
     status = prepare(launch, settings);
-    if (status == COMMAND_DONE && !specification_check(&launch->create, reason))
-        status = args_refuse("%s", reason);
-    if (status == COMMAND_DONE) {
-        say_warnings(&launch->create);
-        if (launch->create.has_sprt && !launch->common.json)
-            say_forecast(&launch->create);
-        if (!launch->dry_run)
-            status = submit(launch, settings);
-        else if (launch->common.json)
-            status = print_json(launch, NULL);
-    }
+    if (status == COMMAND_DONE)
+        status = launch_offer(launch, settings);
     settings_destroy(settings);
     return status;
 }

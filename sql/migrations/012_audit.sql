@@ -15,7 +15,7 @@ select sha256(string_agg(uuid_send(gen_random_uuid()), '')) from generate_series
 
 create table audit_request (
     id bigint generated always as identity primary key,
-    experiment_id bigint not null references experiment (id),
+    experiment_id bigint not null references experiment (id) on delete cascade,
     share_ppm integer not null check (share_ppm between 1 and 1000000),
     requested_by text not null check (requested_by <> '' and octet_length(requested_by) < 64),
     requested_at timestamptz not null default now(),
@@ -35,7 +35,7 @@ comment on column audit_request.opened_at is 'When the coordinator chose the pai
 comment on column audit_request.pairs is 'How many it chose; null = not yet.';
 
 create table audit (
-    experiment_id bigint not null references experiment (id),
+    experiment_id bigint not null references experiment (id) on delete cascade,
     pair_no bigint not null check (pair_no >= 0),
     request_id bigint not null default 0 check (request_id >= 0),
     state text not null default 'open' check (state in ('open', 'agreed', 'differed', 'unplayed')),
@@ -59,7 +59,7 @@ comment on column audit.session_leg1 is 'Session that played leg 1 alike; null =
 
 create table charge (
     id bigint generated always as identity primary key,
-    dispute_id bigint not null references dispute (id),
+    dispute_id bigint not null,
     experiment_id bigint not null,
     pair_no bigint not null,
     leg smallint not null check (leg in (0, 1)),
@@ -70,7 +70,7 @@ create table charge (
     unique (dispute_id, peer, name)
 );
 create index charge_worker on charge (name, peer);
-comment on table charge is 'Workers that stood alone in a settled dispute: two independent ones agreed on another game.';
+comment on table charge is 'Workers that stood alone in a settled dispute: two independent ones agreed on another game. Kept when the experiment is deleted.';
 comment on column charge.id is 'Number of the charge.';
 comment on column charge.dispute_id is 'The dispute.';
 comment on column charge.experiment_id is 'Its experiment.';
@@ -205,7 +205,7 @@ language sql stable security definer set search_path = kroo, pg_temp as $$
         select d.pair_no from dispute d where d.experiment_id = replay_wanted.experiment and d.state = 'open'
             and d.was_counted
             and (select coalesce(max(l.runs), 0) from dispute_leg l where l.dispute_id = d.id
-                and l.agreed_sha256 is null) < 5
+                and l.agreed_sha256 is null) < 5 + d.runs_before
     ), run as (
         select w.pair_no, g.session_id from wanted w join game g on g.experiment_id = replay_wanted.experiment
             and g.pair_no = w.pair_no
@@ -293,7 +293,7 @@ $$;
 comment on function charge_late(bigint, bigint, integer, bigint, text) is
     'A game came that differs from one on which a settled dispute agreed: its worker is charged.';
 
--- As before; and the loser is charged, an audit of the pair is closed, and where a verdict is written the games it
+-- As before (010); and the loser is charged, an audit of the pair is closed, and where a verdict is written the games it
 -- counted stay as they are.
 create or replace function dispute_settle(experiment bigint, pair bigint) returns text
 language plpgsql security definer set search_path = kroo, pg_temp as $$
@@ -313,7 +313,7 @@ begin
     select exists (select from verdict v where v.experiment_id = experiment) into stands;
     select count(*) filter (where l.agreed_sha256 is null), max(l.runs) filter (where l.agreed_sha256 is null)
     into unsettled, worst from dispute_leg l where l.dispute_id = dispute_found.id;
-    if unsettled > 0 and worst >= 5 then
+    if unsettled > 0 and worst >= 5 + dispute_found.runs_before then
         update audit a set state = 'differed', closed_at = now()
         where stands and a.experiment_id = experiment and a.pair_no = pair and a.state = 'open';
         return 'blocked';
