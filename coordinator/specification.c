@@ -48,17 +48,16 @@ static bool is_reserved(const char *line)
     return false;
 }
 
-/* A player that is a program: what can be said without running it. */
+/* Options, and of a player that is a program what can be said without running it. */
 static bool check_program(const struct message_player *player, const char *side, char *reason)
 {
     char why[160];
+    struct search_parameters parameters;
     if (!message_options_check(player->options, why, sizeof why))
         return refuse(reason, "player %s: %s", side, why);
     if (message_hash_is_none(player->engine))
-        return player->options[0] == '\0' ||
-               refuse(reason,
-                      "player %s: the built-in engine takes no options; give --engine-%c, or leave them out",
-                      side, side[0] + 'a' - 'A');
+        return search_parameters_parse(player->options, &parameters, why, sizeof why) ||
+               refuse(reason, "player %s: %s", side, why);
     for (const char *line = player->options; line != NULL && *line != '\0';) {
         if (is_reserved(line))
             return refuse(reason,

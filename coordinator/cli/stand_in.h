@@ -12,7 +12,8 @@ struct stand_in {
     struct weights *weights;
     struct tables *tables;
     struct play_side side;
-    struct dialect *dialect; /* NULL: the engine in this program plays */
+    struct search_parameters parameters; /* of the engine in this program */
+    struct dialect *dialect;             /* NULL: the engine in this program plays */
     struct dialect_setup setup;
     struct dialect_limits limits;
     struct play_mover mover; /* its context is this struct, which must stay where it is */

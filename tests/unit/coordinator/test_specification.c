@@ -173,7 +173,11 @@ static void programs_are_players_of_their_own(void **state)
     assert_refused(&create, "Name=Value");
     create.spec.a = match().spec.a;
     strcpy(create.spec.a.options, "Seed=1");
-    assert_refused(&create, "built-in engine takes no options");
+    assert_refused(&create, "built-in engine has no option \"Seed\"");
+    strcpy(create.spec.a.options, "CutMargin=1001");
+    assert_refused(&create, "0 to 1000");
+    strcpy(create.spec.a.options, "CutMargin=80\nReduceFrom=3");
+    assert_accepted(&create);
 }
 
 static void one_opening_is_one_pair(void **state)
