@@ -107,9 +107,11 @@ static void open_for_work(struct server *server, struct server_experiment *exper
             (unsigned long long)row->id, row->a.engine_build, engine_build());
         return;
     }
-    if (lease_experiment_add(server->leases, row->id, row->planned_pairs, server->options.window,
-                             experiment->prefix) != LEASE_OK ||
-        schedule_add(server->schedule, row->id, row->priority) != 0)
+    bool added = lease_experiment_add(server->leases, row->id, row->planned_pairs, server->options.window,
+                                      experiment->prefix) == LEASE_OK;
+    if (row->kind == STORE_TUNE)
+        server_tune_open(server, experiment);
+    if (!added || schedule_add(server->schedule, row->id, row->priority) != 0)
         log_line(LOG_LEVEL_ERROR, "not-scheduled", "experiment=%llu: too many experiments run",
                  (unsigned long long)row->id);
 }
@@ -149,6 +151,13 @@ void server_end_experiment(struct server *server, struct server_experiment *expe
 
 /* --- start --- */
 
+static void restore_experiment(struct server *server, const struct writer_experiment *start)
+{
+    struct server_experiment *experiment = server_add_experiment(server, &start->experiment, start->prefix);
+    if (experiment && start->players)
+        server_tune_take(server, experiment, start->players);
+}
+
 static void restore_leases(struct server *server, struct writer_start *start)
 {
     for (size_t i = 0; i < start->lease_count; i++) {
@@ -173,7 +182,7 @@ static void restore_leases(struct server *server, struct writer_start *start)
 static void restore(struct server *server, struct writer_start *start)
 {
     for (size_t i = 0; i < start->experiment_count; i++)
-        server_add_experiment(server, &start->experiments[i].experiment, start->experiments[i].prefix);
+        restore_experiment(server, &start->experiments[i]);
     restore_leases(server, start);
     for (size_t i = 0; i < start->experiment_count; i++)
         for (size_t j = 0; j < start->experiments[i].complete_count; j++)
@@ -244,6 +253,7 @@ static void close_server(struct server *server)
     allowlist_done(&server->allowlist);
     for (size_t i = 0; i < server->experiment_count; i++) {
         referee_done(&server->experiments[i]->referee);
+        tune_book_destroy(server->experiments[i]->players);
         free(server->experiments[i]);
     }
     free(server->experiments);

@@ -377,20 +377,25 @@ static json_t *warnings_json(const struct message_create_experiment *create)
     return array;
 }
 
+static const char *kind_name(enum message_experiment_kind kind)
+{
+    return kind == MESSAGE_MATCH ? "match" : kind == MESSAGE_TUNE ? "tune" : "selfplay";
+}
+
 static int print_json(const struct launch *launch, const struct message_control_done *done)
 {
     const struct message_create_experiment *create = &launch->create;
     const struct message_spec *spec = &create->spec;
-    json_t *object = json_pack(
-        "{s:o, s:b, s:s, s:s, s:s, s:I, s:I, s:I, s:I, s:o, s:o, s:b, s:o, s:o}", "experiment",
-        done ? json_integer((json_int_t)done->experiment) : json_null(), "existed", done && done->existed,
-        "kind", spec->kind == MESSAGE_MATCH ? "match" : "selfplay", "key", create->idempotency_key, "rules",
-        spec->rules, "pairs", (json_int_t)create->pairs, "seed", (json_int_t)spec->seed, "opening_plies",
-        (json_int_t)spec->opening_plies, "noise_ppm", (json_int_t)spec->noise_ppm, "a",
-        player_json(&spec->a, &launch->outfits[0], &launch->outfits[1]), "b",
-        player_json(&spec->b, &launch->outfits[0], &launch->outfits[2]), "is_reproducible",
-        specification_reproducible(spec), "forecast", forecast_json(create), "warnings",
-        warnings_json(create));
+    json_t *object =
+        json_pack("{s:o, s:b, s:s, s:s, s:s, s:I, s:I, s:I, s:I, s:o, s:o, s:b, s:o, s:o}", "experiment",
+                  done ? json_integer((json_int_t)done->experiment) : json_null(), "existed",
+                  done && done->existed, "kind", kind_name(spec->kind), "key", create->idempotency_key,
+                  "rules", spec->rules, "pairs", (json_int_t)create->pairs, "seed", (json_int_t)spec->seed,
+                  "opening_plies", (json_int_t)spec->opening_plies, "noise_ppm", (json_int_t)spec->noise_ppm,
+                  "a", player_json(&spec->a, &launch->outfits[0], &launch->outfits[1]), "b",
+                  player_json(&spec->b, &launch->outfits[0], &launch->outfits[2]), "is_reproducible",
+                  specification_reproducible(spec), "forecast", forecast_json(create), "warnings",
+                  warnings_json(create));
     return table_json_print(object);
 }
 
@@ -418,8 +423,8 @@ static bool same_request(const struct launch *launch, const struct message_creat
     return a->kind == b->kind && strcmp(a->rules, b->rules) == 0 && a->opening_plies == b->opening_plies &&
            a->noise_ppm == b->noise_ppm && a->with_scores == b->with_scores &&
            specification_same_player(&a->a, &b->a) && specification_same_player(&a->b, &b->b) &&
-           asked->pairs == there->pairs && same_sprt(asked, there) &&
-           (!launch->has_seed || a->seed == b->seed);
+           memcmp(asked->tune, there->tune, MESSAGE_HASH) == 0 && asked->pairs == there->pairs &&
+           same_sprt(asked, there) && (!launch->has_seed || a->seed == b->seed);
 }
 
 /* The key was known: what is told from here on is the experiment that is there. */
@@ -513,6 +518,8 @@ int launch_run(struct launch *launch)
     if (!settings)
         return status;
     status = prepare(launch, settings);
+    if (status == COMMAND_DONE && launch->complete)
+        status = launch->complete(launch, settings);
     if (status == COMMAND_DONE && !specification_check(&launch->create, reason))
         status = args_refuse("%s", reason);
     if (status == COMMAND_DONE) {

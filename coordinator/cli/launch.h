@@ -6,6 +6,7 @@
 #include "coordinator/cli/args.h"
 #include "coordinator/cli/outfit.h"
 #include "proto/message.h"
+#include "proto/settings.h"
 #include "sql/store.h"
 
 /* Limits as the user gave them: side 0 both, 1 A, 2 B. */
@@ -23,6 +24,8 @@ struct launch {
     struct launch_limits limits[3];
     struct outfit outfits[3]; /* likewise */
     bool has_pairs, has_seed, wait, dry_run;
+    /* NULL, or what completes the request once its players are known: COMMAND_DONE, or said why not. */
+    int (*complete)(struct launch *launch, const struct settings *settings);
 };
 
 /* Options of every experiment; its input is a struct launch. */

@@ -14,6 +14,7 @@ static const struct args_command commands[] = {
     {"down", down_command, "stop it; the data stay", true},
     {"selfplay", selfplay_command, "let one set of weights play itself", true},
     {"match", match_command, "let two players meet, a fixed number of pairs or an SPRT", true},
+    {"tune", tune_command, "tune parameters by SPSA; show how far a tune is", true},
     {"ls", ls_command, "list the experiments", true},
     {"show", show_command, "everything about one experiment: counts, Elo, LLR, verdict", true},
     {"watch", watch_command, "follow an experiment to its end", true},

@@ -11,6 +11,7 @@
 #include "coordinator/cli/stand_in.h"
 #include "coordinator/cli/table.h"
 #include "coordinator/record.h"
+#include "coordinator/tune_history.h"
 #include "engine/build.h"
 #include "engine/play.h"
 
@@ -71,7 +72,7 @@ static int load_game(struct replay *replay, struct store *store)
 
 static int load(struct replay *replay, struct store *store)
 {
-    char reason[256];
+    char reason[TUNING_REASON];
     const struct store_experiment *experiment = &replay->record.experiment;
     enum store_error error = record_load(store, replay->id, &replay->record);
     if (error == STORE_ERROR_REFUSED)
@@ -82,10 +83,14 @@ static int load(struct replay *replay, struct store *store)
     if (rules_parse(experiment->rules, &replay->rules, reason, sizeof reason) != 0)
         return args_refuse("%s", reason);
     int status = load_game(replay, store);
+    struct store_player a = experiment->a, b = experiment->b;
+    if (status == COMMAND_DONE && experiment->kind == STORE_TUNE &&
+        tune_history_seat(store, experiment, replay->pair, &a, &b, reason) != STORE_OK)
+        status = args_refuse("%s", reason);
     if (status == COMMAND_DONE)
-        status = stand_in_load(&replay->players[0], store, &experiment->a, &replay->rules);
+        status = stand_in_load(&replay->players[0], store, &a, &replay->rules);
     if (status == COMMAND_DONE)
-        status = stand_in_load(&replay->players[1], store, &experiment->b, &replay->rules);
+        status = stand_in_load(&replay->players[1], store, &b, &replay->rules);
     return status;
 }
 

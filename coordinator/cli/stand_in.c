@@ -14,7 +14,7 @@ static int load_weights(struct stand_in *in, struct store *store, const struct s
 {
     void *bytes = NULL;
     size_t size = 0;
-    int status = connect_artifact(store, "weights", player->weights, &bytes, &size);
+    int status = connect_weights(store, player->weights, &bytes, &size);
     if (status != COMMAND_DONE)
         return status;
     enum weights_error bad = weights_parse(bytes, size, rules->name, &in->weights);
