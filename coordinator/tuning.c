@@ -193,7 +193,7 @@ static void read_option(struct reader *reader, const json_t *entry, const char *
     char why[200], line[TUNING_NAME + 2];
     if (reader->built_in && !which) {
         refuse(reader,
-               "the built-in engine has no option \"%.40s\": `kroo-engine uci` lists those of the search",
+               "the built-in engine has no option \"%.40s\": `echo uci | kroo-engine` lists those of the search",
                name);
         return;
     }

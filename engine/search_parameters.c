@@ -81,7 +81,7 @@ static bool take(const char *name, const char *value, unsigned *seen, struct sea
     const struct search_parameter *which = search_parameter_find(name);
     if (which == NULL) {
         snprintf(reason, reason_size,
-                 "the built-in engine has no option \"%s\": `kroo-engine uci` lists those of the search",
+                 "the built-in engine has no option \"%s\": `echo uci | kroo-engine` lists those of the search",
                  name);
         return false;
     }

@@ -121,3 +121,6 @@ grant select on tune, tune_parameter, tune_batch, tune_now, tune_history to kroo
 grant insert on tune, tune_parameter, tune_batch to kroo_coordinator;
 grant update (tuned_sha256, tuned_options, match_id) on tune to kroo_coordinator;
 grant update (won, lost, theta, applied_at) on tune_batch to kroo_coordinator;
+
+comment on column experiment_progress.kind is 'selfplay, match or tune.';
+comment on column experiment_verdict.kind is 'selfplay, match or tune.';
