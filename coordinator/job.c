@@ -36,6 +36,9 @@ void job_destroy(struct job *job)
         free(job->report.disputed);
         tune_book_destroy(job->report.players);
         break;
+    case JOB_CONTROL:
+        free(job->control.disputed);
+        break;
     case JOB_PEERS:
         free(job->peers.peers);
         break;
@@ -43,9 +46,9 @@ void job_destroy(struct job *job)
     case JOB_SESSION:
     case JOB_SESSION_END:
     case JOB_BLOCK:
+    case JOB_FAULT:
     case JOB_EVENT:
     case JOB_CREATE:
-    case JOB_STOP:
     case JOB_PROMOTE:
     case JOB_LOOKUP:
     case JOB_LOST:

@@ -192,9 +192,10 @@ static void read_option(struct reader *reader, const json_t *entry, const char *
     const struct search_parameter *which = reader->built_in ? search_parameter_find(name) : NULL;
     char why[200], line[TUNING_NAME + 2];
     if (reader->built_in && !which) {
-        refuse(reader,
-               "the built-in engine has no option \"%.40s\": `echo uci | kroo-engine` lists those of the search",
-               name);
+        refuse(
+            reader,
+            "the built-in engine has no option \"%.40s\": `echo uci | kroo-engine` lists those of the search",
+            name);
         return;
     }
     name = which ? which->name : name;
