@@ -4,7 +4,7 @@ set local role kroo_owner;
 set local search_path = kroo, pg_temp;
 
 create table tune (
-    experiment_id bigint primary key references experiment (id),
+    experiment_id bigint primary key references experiment (id) on delete cascade,
     batch_pairs integer not null check (batch_pairs between 1 and 65536),
     lag integer not null check (lag between 1 and 64),
     batches bigint not null check (batches > 0),
@@ -28,7 +28,7 @@ comment on column tune.tuned_options is 'Options that came of it, one `Name=Valu
 comment on column tune.match_id is 'Match of tuned against start; null = none.';
 
 create table tune_parameter (
-    experiment_id bigint not null references tune (experiment_id),
+    experiment_id bigint not null references tune (experiment_id) on delete cascade,
     number integer not null check (number >= 0),
     name text not null check (name <> '' and octet_length(name) < 48),
     start double precision not null,
@@ -50,7 +50,7 @@ comment on column tune_parameter.c_end is 'Step of the players to either side at
 comment on column tune_parameter.r_end is 'Learning rate at the end of the plan.';
 
 create table tune_batch (
-    experiment_id bigint not null references tune (experiment_id),
+    experiment_id bigint not null references tune (experiment_id) on delete cascade,
     batch_no bigint not null check (batch_no >= 0),
     weights_a bytea not null check (octet_length(weights_a) = 32),
     weights_b bytea not null check (octet_length(weights_b) = 32),
