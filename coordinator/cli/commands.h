@@ -26,6 +26,7 @@ command_main loop_command;                    /* loop.c */
 command_main games_command;                   /* games.c */
 command_main verify_command;                  /* verify.c */
 command_main replay_command;                  /* replay.c */
+command_main query_command;                   /* query.c */
 command_main key_command;                     /* key.c */
 command_main up_command, down_command;        /* cluster.c */
 command_main sql_command, migrate_command;    /* cluster.c */
