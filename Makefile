@@ -129,7 +129,7 @@ $(BUILD)/kroo-train: $(call obj,eval/train_main.c) $(LIB_EVAL) $(LIB_SQL) $(LIB_
 $(BUILD)/kroo-coordinator: $(call obj,coordinator/coordinator_main.c) $(LIB_COORDINATOR) $(LIB_SQL) $(LIB_PROTO) $(LIB_ENGINE)
 	$(link) $(PROTO_LIBS) $(SQL_LIBS) -lm
 $(BUILD)/kroo: $(call obj,$(wildcard coordinator/cli/*.c)) $(LIB_COORDINATOR) $(LIB_SQL) $(LIB_PROTO) $(LIB_ENGINE)
-	$(link) $(PROTO_LIBS) $(SQL_LIBS) -lm
+	$(link) $(PROTO_LIBS) $(SQL_LIBS) $(BLAS_LIBS) -lm
 
 # --- tests: tests/unit/<room>/test_<module>.c, linked with the room and the ground floor ----------------------
 ROOMS := engine proto sql worker eval coordinator
@@ -146,7 +146,7 @@ LINK_proto := $(PROTO_LIBS) -lm
 LINK_sql := $(SQL_LIBS) -ljansson -lsodium -lm
 LINK_worker := $(PROTO_LIBS) -lm
 LINK_eval := $(PROTO_LIBS) $(SQL_LIBS) $(BLAS_LIBS) -lm
-LINK_coordinator := $(PROTO_LIBS) $(SQL_LIBS) -lm
+LINK_coordinator := $(PROTO_LIBS) $(SQL_LIBS) $(BLAS_LIBS) -lm
 define unit_rule
 $(BUILD)/tests/$(1)/%: $(BUILD)/obj/tests/unit/$(1)/%.o $(LIBS_$(1))
 	@mkdir -p $$(@D)
@@ -163,6 +163,13 @@ $(BUILD)/tests/eval/test_kroo_train: | $(BUILD)/kroo-train
 .SECONDARY:
 # Synthetic workers and a sick cable, for the coordinator's bench and the system tests.
 TEST_PROGRAMS := $(BUILD)/bench/load $(BUILD)/bench/generate $(BUILD)/bench/trainer $(BUILD)/tests/system/liar $(BUILD)/tests/system/proxy
+# Players with faults, and one that tries to get out.
+TEST_PLAYERS := $(BUILD)/tests/players/player $(BUILD)/tests/players/prisoner
+TEST_PROGRAMS += $(TEST_PLAYERS)
+$(BUILD)/tests/players/%: $(BUILD)/obj/tests/players/%.o $(LIB_ENGINE)
+	@mkdir -p $(@D)
+	$(link) -lm
+$(BUILD)/tests/worker/test_process $(BUILD)/tests/proto/test_confine: | $(TEST_PLAYERS)
 $(BUILD)/bench/load: $(call obj,tests/bench/load.c)
 $(BUILD)/tests/system/liar: $(call obj,tests/system/liar.c)
 $(BUILD)/bench/load $(BUILD)/tests/system/liar: $(call obj,tests/bench/synthetic.c) $(LIB_PROTO) $(LIB_ENGINE)

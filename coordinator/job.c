@@ -42,6 +42,7 @@ void job_destroy(struct job *job)
     case JOB_SESSION:
     case JOB_SESSION_END:
     case JOB_BLOCK:
+    case JOB_FAULT:
     case JOB_EVENT:
     case JOB_CREATE:
     case JOB_STOP:

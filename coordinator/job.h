@@ -19,6 +19,7 @@ enum job_kind {
     JOB_SESSION,     /* a session row, then Welcome */
     JOB_SESSION_END, /* a session said goodbye */
     JOB_BLOCK,       /* an experiment that cannot go on, with the reason: `event` holds both */
+    JOB_FAULT,       /* a program that gave no game */
     JOB_EVENT,       /* a line of the event log */
     /* each in a transaction of its own */
     JOB_CREATE,
@@ -57,6 +58,11 @@ struct job_event {
     char kind[32];
     uint64_t experiment, session;
     char text[STORE_TEXT];
+};
+
+struct job_fault {
+    struct store_fault row; /* its moves point at the field below */
+    char moves[MESSAGE_FAULT_MOVES_MAX];
 };
 
 struct job_create {
@@ -130,6 +136,7 @@ struct job {
         struct job_leases_end leases_end;
         struct store_session session_row;
         struct job_event event;
+        struct job_fault fault;
         struct job_create create;
         struct job_stop stop;
         struct job_promote promote;

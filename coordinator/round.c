@@ -227,6 +227,8 @@ static enum store_error put_games(struct round *round, struct job *jobs)
     if (error == STORE_OK)
         error = store_games_put(round->store, games, count, outcome);
     if (error == STORE_OK)
+        error = store_faults_of_games(round->store, games, count);
+    if (error == STORE_OK)
         error = hold_conflicts(round, games, outcome, count);
     for (size_t i = 0; i < count && error == STORE_OK; i++)
         error = count_game(round, &games[i], outcome[i]);
@@ -288,6 +290,8 @@ static enum store_error put_row(struct round *round, struct job *job)
     case JOB_BLOCK:
         return store_experiment_set_state(round->store, job->event.experiment, STORE_BLOCKED,
                                           job->event.text);
+    case JOB_FAULT:
+        return store_fault_put(round->store, &job->fault.row);
     case JOB_EVENT:
         return store_event(round->store, job->event.kind, job->event.experiment, job->event.session,
                            job->event.text);
@@ -390,7 +394,7 @@ static enum store_error check_weights(struct round *round, struct job *job, cons
 }
 
 /* Engines and tables are files that an operator added; tables fit the rules or are refused. */
-static enum store_error check_files(struct round *round, struct job *job, const struct store_player *player)
+static enum store_error check_files(struct round *round, struct job *job, struct store_player *player)
 {
     struct store_engine engine;
     struct store_tables tables;
@@ -399,6 +403,8 @@ static enum store_error check_files(struct round *round, struct job *job, const 
     enum store_error error = STORE_OK;
     if (!message_hash_is_none(player->engine))
         error = store_engine_find(round->store, NULL, player->engine, &engine);
+    if (error == STORE_OK && !message_hash_is_none(player->engine))
+        memcpy(player->signature, engine.signature, sizeof player->signature);
     if (error != STORE_OK || message_hash_is_none(player->tables))
         return error;
     error = store_tables_find(round->store, NULL, player->tables, &tables);

@@ -415,6 +415,30 @@ static void take_setback(struct server *server, const struct session *session, u
     server_end_experiment(server, experiment);
 }
 
+static void store_fault(struct server *server, const struct session *session,
+                        const struct message_release *release)
+{
+    static const char *const kinds[] = {[MESSAGE_FAULT_START] = "start",
+                                        [MESSAGE_FAULT_SELF_TEST] = "self-test",
+                                        [MESSAGE_FAULT_BUILD] = "build"};
+    const struct message_fault *fault = &release->fault;
+    struct job *job = server_find_experiment(server, fault->experiment) ? job_create(JOB_FAULT) : NULL;
+    if (!job)
+        return;
+    job->fault.row = (struct store_fault){.experiment = fault->experiment,
+                                          .session = session->id,
+                                          .side = "\0ab"[fault->side],
+                                          .has_game = fault->kind == MESSAGE_FAULT_START,
+                                          .pair = fault->pair,
+                                          .leg = (uint8_t)fault->leg,
+                                          .attempt = fault->attempt,
+                                          .moves = job->fault.moves};
+    memcpy(job->fault.moves, fault->moves, sizeof job->fault.moves);
+    snprintf(job->fault.row.kind, sizeof job->fault.row.kind, "%s", kinds[fault->kind]);
+    snprintf(job->fault.row.why, sizeof job->fault.row.why, "%s", release->because);
+    server_submit(server, job);
+}
+
 void server_release(struct server *server, struct session *session, const struct message *message)
 {
     const struct message_release *release = &message->release;
@@ -427,6 +451,8 @@ void server_release(struct server *server, struct session *session, const struct
         if (release->because[0])
             take_setback(server, session, released.experiment, release->because);
     }
+    if (release->fault.kind != 0 && session->role == MESSAGE_ROLE_WORKER)
+        store_fault(server, session, release);
     server_reply(server, &session->peer, &ack);
     if (release->goodbye) {
         log_line(LOG_LEVEL_INFO, "goodbye", "session=%llu name=%s", (unsigned long long)session->id,

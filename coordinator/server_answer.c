@@ -146,9 +146,10 @@ static void answer_session(struct server *server, struct job *job)
     if (!session)
         return;
     session->stored = true;
-    log_line(LOG_LEVEL_INFO, "worker", "session=%llu name=%s slots=%u peer=%s build=\"%s\"",
-             (unsigned long long)session->id, session->name, session->slots,
-             allowlist_name(&server->allowlist, session->peer.user), session->engine_build);
+    log_line(
+        LOG_LEVEL_INFO, "worker", "session=%llu name=%s slots=%u peer=%s confinement=\"%s\" build=\"%s\"",
+        (unsigned long long)session->id, session->name, session->slots,
+        allowlist_name(&server->allowlist, session->peer.user), session->confinement, session->engine_build);
     server_welcome(server, session, job->request);
 }
 

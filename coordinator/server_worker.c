@@ -79,6 +79,7 @@ static void store_session_row(struct server *server, const struct session *sessi
     snprintf(job->session_row.name, sizeof job->session_row.name, "%s", session->name);
     snprintf(job->session_row.engine_build, sizeof job->session_row.engine_build, "%s",
              session->engine_build);
+    snprintf(job->session_row.confinement, sizeof job->session_row.confinement, "%s", session->confinement);
     server_submit(server, job);
 }
 
@@ -107,6 +108,7 @@ void server_hello(struct server *server, const struct socket_peer *peer, const s
     session->heard_ms = server->now_ms;
     snprintf(session->name, sizeof session->name, "%s", hello->name);
     snprintf(session->engine_build, sizeof session->engine_build, "%s", hello->engine_build);
+    snprintf(session->confinement, sizeof session->confinement, "%s", hello->confinement);
     if (session->role == MESSAGE_ROLE_WORKER && !session->stored)
         store_session_row(server, session, message->request);
     else
@@ -281,6 +283,7 @@ static void judge(struct server *server, struct session *session, struct job_res
         return;
     }
     row->session = session->id;
+    row->fault = row->claimed ? game->fault : NULL;
     experiment->setbacks = 0;
     results->count++;
 }

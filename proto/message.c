@@ -80,7 +80,7 @@ size_t message_game_bytes(const struct message_game *game)
 {
     /* Eight numbers of at most 11 bytes, six hashes, three short texts, and each field's head. */
     enum { FIXED = 8 * 11 + 6 * (MESSAGE_HASH + 3) + 2 * 17 + MESSAGE_NAME_MAX + 2 + 3 * 5 };
-    return FIXED + game->plies + game->scores_size;
+    return FIXED + game->plies + game->scores_size + strlen(game->fault) + 4;
 }
 
 bool message_hash_is_none(const uint8_t hash[MESSAGE_HASH])

@@ -28,6 +28,10 @@ enum {
     MESSAGE_OPTION_COUNT = 16,
     MESSAGE_TAGS_MAX = 256,
     MESSAGE_SHARE_USUAL = 100,
+    MESSAGE_SIGNATURE_MAX = 32, /* an engine's answers to fixed positions, as text */
+    MESSAGE_CONFINEMENT_MAX = 32,
+    MESSAGE_FAULT_MAX = 256,       /* what a program did, as text */
+    MESSAGE_FAULT_MOVES_MAX = 256, /* letters before a first move, with a NUL */
 };
 
 enum message_kind {
@@ -83,11 +87,12 @@ struct message_player {
     uint32_t depth_limit;
     uint32_t time_ms;
     uint32_t hash_kib;
-    uint8_t engine[MESSAGE_HASH];      /* a program run as a process; zeros: the built-in engine */
-    uint8_t tables[MESSAGE_HASH];      /* endgame tables; zeros: none */
-    char options[MESSAGE_OPTIONS_MAX]; /* `Name=Value`, one a line, no line feed behind the last */
-    uint32_t clock_ms;                 /* for the whole game; 0: none */
-    uint32_t increment_ms;             /* added to the clock after each move */
+    uint8_t engine[MESSAGE_HASH];                 /* a program run as a process; zeros: the built-in engine */
+    uint8_t tables[MESSAGE_HASH];                 /* endgame tables; zeros: none */
+    char options[MESSAGE_OPTIONS_MAX];            /* `Name=Value`, one a line, no line feed behind the last */
+    uint32_t clock_ms;                            /* for the whole game; 0: none */
+    uint32_t increment_ms;                        /* added to the clock after each move */
+    char engine_signature[MESSAGE_SIGNATURE_MAX]; /* its answers to fixed positions; "": not known */
 };
 
 struct message_spec {
@@ -114,6 +119,7 @@ struct message_hello {
     char engine_build[MESSAGE_NAME_MAX];
     uint64_t session_nonce;
     uint32_t slots, credit;
+    char confinement[MESSAGE_CONFINEMENT_MAX]; /* of its programs; "": not told */
 };
 
 struct message_welcome {
@@ -165,6 +171,7 @@ struct message_game {
     uint8_t engine_a[MESSAGE_HASH], engine_b[MESSAGE_HASH]; /* zeros: built-in */
     uint8_t tables_a[MESSAGE_HASH], tables_b[MESSAGE_HASH]; /* zeros: none */
     char engine_build[MESSAGE_NAME_MAX];
+    char fault[MESSAGE_FAULT_MAX]; /* of a claimed loss: what its program did */
 };
 
 struct message_results {
@@ -204,11 +211,28 @@ struct message_progress_ack {
     uint8_t announced[MESSAGE_HASH];
 };
 
+enum message_fault_kind {
+    MESSAGE_FAULT_START = 1, /* before its first move of a game */
+    MESSAGE_FAULT_SELF_TEST, /* it answers otherwise than where it was added */
+    MESSAGE_FAULT_BUILD,     /* it cannot be built from its sources */
+};
+
+/* A program that gives no game here. */
+struct message_fault {
+    enum message_fault_kind kind; /* 0: none */
+    uint64_t experiment;
+    uint32_t side; /* 1: player a, 2: player b */
+    uint64_t pair; /* of MESSAGE_FAULT_START, as the rest */
+    uint32_t leg, attempt;
+    char moves[MESSAGE_FAULT_MOVES_MAX]; /* up to where it failed */
+};
+
 struct message_release {
     uint64_t *leases;
     size_t lease_count;
     bool goodbye;
     char because[MESSAGE_TEXT_MAX]; /* "": nothing is wrong with them */
+    struct message_fault fault;     /* kind 0: nobody's */
 };
 
 struct message_artifact_request {

@@ -87,7 +87,8 @@ static bool take_player(struct take *take, const char *side, const Kroo__Wire__P
         !MAY32(depth_limit, DEPTH_MAX) || !MAY32(time_ms, TAKE_MILLISECONDS_MAX) ||
         !MAY32(hash_kib, HASH_KIB_MAX) || !MAY_HASH(engine, engine_sha256) ||
         !MAY_HASH(tables, tables_sha256) || !take_options(take, from, to) ||
-        !MAY32(clock_ms, TAKE_MILLISECONDS_MAX) || !MAY32(increment_ms, TAKE_MILLISECONDS_MAX))
+        !MAY32(clock_ms, TAKE_MILLISECONDS_MAX) || !MAY32(increment_ms, TAKE_MILLISECONDS_MAX) ||
+        !ASCII(engine_signature, 0))
         return false;
     if (to->node_limit == 0 && to->depth_limit == 0 && to->time_ms == 0 && to->clock_ms == 0)
         return take_refuse(take, "player %s has no limit of nodes, depth or time", side);
@@ -125,7 +126,8 @@ static bool take_hello(struct take *take, const Kroo__Wire__Hello *from, struct 
     if (!KNOWN("HELLO") || !take_enum(take, "role", from->has_role, (int)from->role, MESSAGE_ROLE_CONTROL) ||
         !NEED32(protocol, 1, PROTOCOL_HIGHEST) || !NEED32(protocol_min, 1, PROTOCOL_HIGHEST) ||
         !take_name(take, "name", from->name, to->name) || !ASCII(engine_build, 0) ||
-        !NEED(session_nonce, 0, UINT64_MAX) || !MAY32(slots, SLOTS_MAX) || !MAY32(credit, LEASE_PAIRS_MAX))
+        !NEED(session_nonce, 0, UINT64_MAX) || !MAY32(slots, SLOTS_MAX) || !MAY32(credit, LEASE_PAIRS_MAX) ||
+        !ASCII(confinement, 0))
         return false;
     to->role = (enum message_role)from->role;
     if (to->protocol_min > to->protocol)
@@ -224,7 +226,7 @@ static bool take_game(struct take *take, const Kroo__Wire__GameResult *from, str
            ASCII(result, 1) && ASCII(reason, 1) && MAY(nodes, BIG) && MAY32(time_ms, INTEGER) &&
            HASH(weights_a, weights_a) && HASH(weights_b, weights_b) && ASCII(engine_build, 1) &&
            MAY_HASH(engine_a, engine_a) && MAY_HASH(engine_b, engine_b) && MAY_HASH(tables_a, tables_a) &&
-           MAY_HASH(tables_b, tables_b);
+           MAY_HASH(tables_b, tables_b) && UTF8(fault);
 }
 
 static bool take_results(struct take *take, const Kroo__Wire__Results *from, struct message_results *to)
@@ -304,10 +306,28 @@ static bool take_progress_ack(struct take *take, const Kroo__Wire__ProgressAck *
                              to->announced);
 }
 
+static bool take_fault(struct take *take, const Kroo__Wire__Fault *from, struct message_fault *to)
+{
+    if (from == NULL)
+        return true;
+    size_t moves = from->has_moves ? from->moves.len : 0;
+    if (!KNOWN("fault") ||
+        !take_enum(take, "fault kind", from->has_kind, (int)from->kind, MESSAGE_FAULT_BUILD) ||
+        !NEED(experiment, 1, BIG) || !MAY32(side, 2) || !MAY(pair, PAIR_MAX) || !MAY32(leg, 1) ||
+        !MAY32(attempt, INTEGER))
+        return false;
+    if (moves >= sizeof to->moves || !text_is_moves((const char *)from->moves.data, moves))
+        return take_refuse(take, "the moves of a fault are too many, or no letters of houses");
+    to->kind = (enum message_fault_kind)from->kind;
+    if (moves > 0)
+        memcpy(to->moves, from->moves.data, moves);
+    return true;
+}
+
 static bool take_release(struct take *take, const Kroo__Wire__Release *from, struct message_release *to)
 {
     to->goodbye = from->has_goodbye && from->goodbye;
-    return KNOWN("RELEASE") && UTF8(because) &&
+    return KNOWN("RELEASE") && UTF8(because) && take_fault(take, from->fault, &to->fault) &&
            take_list(take, "leases", from->leases, from->n_leases, MESSAGE_LEASES_MAX, &to->leases,
                      &to->lease_count);
 }

@@ -90,6 +90,7 @@ static void fill_player(const struct message_player *from, Kroo__Wire__Player *t
     SET_HASH(to, tables_sha256, from->tables);
     SET_SOME(to, clock_ms, from);
     SET_SOME(to, increment_ms, from);
+    to->engine_signature = from->engine_signature[0] ? text(from->engine_signature) : NULL;
     to->n_options = cut_options(from->options, lines, options);
     to->options = options;
 }
@@ -143,6 +144,7 @@ static void fill_game(const struct message_game *from, Kroo__Wire__GameResult *t
     SET_HASH(to, engine_b, from->engine_b);
     SET_HASH(to, tables_a, from->tables_a);
     SET_HASH(to, tables_b, from->tables_b);
+    to->fault = from->fault[0] ? text(from->fault) : NULL;
 }
 
 static void fill_hello(const struct message_hello *from, Kroo__Wire__Hello *to)
@@ -156,6 +158,20 @@ static void fill_hello(const struct message_hello *from, Kroo__Wire__Hello *to)
     SET(to, session_nonce, from);
     SET(to, slots, from);
     SET(to, credit, from);
+    to->confinement = from->confinement[0] ? text(from->confinement) : NULL;
+}
+
+static void fill_fault(const struct message_fault *from, Kroo__Wire__Fault *to)
+{
+    to->has_kind = 1;
+    to->kind = (Kroo__Wire__FaultKind)from->kind;
+    SET(to, experiment, from);
+    SET_SOME(to, side, from);
+    SET_SOME(to, pair, from);
+    SET_SOME(to, leg, from);
+    SET_SOME(to, attempt, from);
+    to->has_moves = from->moves[0] != '\0';
+    to->moves = data(from->moves, strlen(from->moves));
 }
 
 static void fill_welcome(const struct message_welcome *from, Kroo__Wire__Welcome *to)
@@ -358,6 +374,12 @@ static int pack_worker_side(const struct message *message, struct packing *packi
         SET(&release, goodbye, &message->release);
         if (message->release.because[0] != '\0')
             release.because = sentence(message->release.because, packing);
+        Kroo__Wire__Fault fault;
+        kroo__wire__fault__init(&fault);
+        if (message->release.fault.kind != 0) {
+            fill_fault(&message->release.fault, &fault);
+            release.fault = &fault;
+        }
         return pack(&envelope->base, MESSAGE_BYTES_MAX, bytes, size);
     }
     case MESSAGE_ARTIFACT_REQUEST: {

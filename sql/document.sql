@@ -5,7 +5,9 @@ with named (relname, place) as (
         'peer', 'migration', 'experiment_progress', 'experiment_verdict', 'experiment_counted', 'game_counted',
         'first_move_score', 'endings_by_reason', 'game_length', 'champion', 'weights_lineage', 'worker_session',
         'counter_difference', 'dispute_leg', 'weights_provenance', 'learning_loop', 'generation',
-        'learning_curve', 'game_length_histogram', 'opening_score', 'opening_pairs', 'opening_count', 'session_game_count',
+        'learning_curve', 'tournament', 'tournament_player', 'tournament_pairing', 'preset', 'tournament_progress',
+        'tournament_score', 'progression',
+        'game_length_histogram', 'opening_score', 'opening_pairs', 'opening_count', 'session_game_count',
         'worker_health', 'player_fault', 'champion_history', 'lifetime', 'game_unrolled', 'ending_rollup',
         'length_rollup', 'opening_rollup', 'pair_rollup', 'session_rollup', 'experiment_forgotten']) with ordinality
 ), relation as (

@@ -126,6 +126,8 @@ static void say_hello(struct worker *worker, int64_t now)
                                            .credit = worker->options.credit};
     snprintf(message.hello.name, sizeof message.hello.name, "%s", worker->options.name);
     snprintf(message.hello.engine_build, sizeof message.hello.engine_build, "%s", engine_build());
+    snprintf(message.hello.confinement, sizeof message.hello.confinement, "%s",
+             confine_level_text(confine_level(NULL)));
     ask(worker, ASK_HELLO, &message, now);
 }
 
@@ -203,9 +205,11 @@ static void say_release(struct worker *worker, bool goodbye, int64_t now)
     message.release = (struct message_release){
         .leases = worker->releases, .lease_count = worker->release_count, .goodbye = goodbye};
     memcpy(message.release.because, worker->release_because, sizeof message.release.because);
+    message.release.fault = worker->release_fault;
     if (!ask(worker, ASK_RELEASE, &message, now))
         return;
     worker->release_because[0] = '\0';
+    worker->release_fault = (struct message_fault){0};
     worker->release_count = 0; /* told once; if it is lost, they lapse */
 }
 

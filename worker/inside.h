@@ -6,6 +6,7 @@
 #include <stdatomic.h>
 #include <stdbool.h>
 
+#include "proto/confine.h"
 #include "proto/log.h"
 #include "proto/message.h"
 #include "proto/socket.h"
@@ -89,6 +90,7 @@ struct worker {
     uint64_t releases[MESSAGE_LEASES_MAX];
     size_t release_count;
     char release_because[MESSAGE_TEXT_MAX]; /* why one of them cannot be played here; "": nothing is wrong */
+    struct message_fault release_fault;     /* whose fault that is */
     double games_per_second;                /* 0 = not known */
     uint64_t games_total, games_window;
     int64_t window_ms;    /* play time since games_window was 0 */

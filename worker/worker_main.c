@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "engine/build.h"
+#include "proto/confine.h"
 #include "proto/log.h"
 #include "proto/settings.h"
 #include "proto/socket.h"
@@ -61,7 +62,9 @@ static const struct argp_option options[] = {
     {"tables", OPTION_TABLES, "FILE,...", 0,
      "Endgame tables on this machine, for players that name them (smaller ones are fetched)", 0},
     {"move-ms", OPTION_MOVE_MS, "MS", 0,
-     "A program that has not moved by then, under a limit of nodes or plies, hangs (default 60000)", 0},
+     "A program that has not answered by then, its move under a limit of nodes or plies included, hangs "
+     "(default 60000)",
+     0},
     {"drain-ms", OPTION_DRAIN_MS, "MS", 0, "Time to leave in after SIGTERM (default 5000)", 0},
     {"exit-when-idle", OPTION_EXIT_WHEN_IDLE, "SECONDS", 0, "Leave after so long without work", 0},
     {"connect-timeout", OPTION_CONNECT_TIMEOUT, "SECONDS", 0,
@@ -258,6 +261,7 @@ static void load_keys(const struct settings *settings, struct worker_options *wo
     if (keys_load(key, keys, reason, sizeof reason) != KEYS_OK ||
         keys_public(server, server_key, reason, sizeof reason) != KEYS_OK)
         die(STATUS_USAGE, reason);
+    confine_hide(key);
     worker->keys = keys;
     worker->server_key = server_key;
 }

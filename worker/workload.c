@@ -376,6 +376,19 @@ static bool pair_spool(struct worker *worker, struct lease *lease, uint32_t inde
     return true;
 }
 
+/* It goes out with the lease that is given back for it. */
+static void note_failure(struct worker *worker, const struct outcome *outcome)
+{
+    const struct lease *lease = outcome->task.lease;
+    worker->release_fault = (struct message_fault){.kind = MESSAGE_FAULT_START,
+                                                   .experiment = lease->spec.experiment,
+                                                   .side = outcome->side,
+                                                   .pair = lease->first_pair + outcome->task.index,
+                                                   .leg = outcome->task.leg,
+                                                   .attempt = lease->attempt};
+    memcpy(worker->release_fault.moves, outcome->moves, sizeof worker->release_fault.moves);
+}
+
 static bool outcome_take(struct worker *worker, struct outcome *outcome, int64_t now)
 {
     struct lease *lease = outcome->task.lease;
@@ -384,6 +397,8 @@ static bool outcome_take(struct worker *worker, struct outcome *outcome, int64_t
         return true;
     if (outcome->status != PLAY_DONE) {
         char why[MESSAGE_TEXT_MAX];
+        if (outcome->status == PLAY_FAILED && lease->state != LEASE_OVER)
+            note_failure(worker, outcome);
         snprintf(why, sizeof why, "pair %" PRIu64 " leg %u cannot be played: %s%s%.300s",
                  lease->first_pair + outcome->task.index, outcome->task.leg, status_text(outcome->status),
                  outcome->why[0] != '\0' ? ": " : "", outcome->why);

@@ -23,10 +23,17 @@ command_main engine_command;                  /* engine.c */
 command_main tables_command;                  /* tables.c */
 command_main weights_import_command;          /* weights_import.c */
 command_main loop_command;                    /* loop.c */
+command_main gauntlet_command;                /* tournament_command.c */
+command_main roundrobin_command;              /* tournament_command.c */
+command_main tournament_command;              /* tournament_command.c */
+command_main ratings_command;                 /* ratings.c */
+command_main preset_command;                  /* preset.c */
 command_main games_command;                   /* games.c */
 command_main verify_command;                  /* verify.c */
 command_main replay_command;                  /* replay.c */
 command_main query_command;                   /* query.c */
+command_main faults_command;                  /* faults.c */
+command_main replay_fault_command;            /* faults.c */
 command_main key_command;                     /* key.c */
 command_main up_command, down_command;        /* cluster.c */
 command_main sql_command, migrate_command;    /* cluster.c */

@@ -62,8 +62,8 @@ static inline void sample_worker_side(struct message *message)
     static uint64_t leases[2] = {7, 8};
     switch (message->kind) {
     case MESSAGE_HELLO:
-        message->hello =
-            (struct message_hello){MESSAGE_ROLE_WORKER, 1, 1, "worker-1.lab", "kroo-engine 1 abc", 99, 2, 64};
+        message->hello = (struct message_hello){
+            MESSAGE_ROLE_WORKER, 1, 1, "worker-1.lab", "kroo-engine 1 abc", 99, 2, 64, ""};
         break;
     case MESSAGE_LEASE_REQUEST:
         message->lease_request = (struct message_lease_request){32, 600};
@@ -77,7 +77,7 @@ static inline void sample_worker_side(struct message *message)
         message->progress = (struct message_progress){progress, 2};
         break;
     case MESSAGE_RELEASE:
-        message->release = (struct message_release){leases, 2, true, ""};
+        message->release = (struct message_release){.leases = leases, .lease_count = 2, .goodbye = true};
         break;
     default:
         sample_hash(message->artifact_request.sha256, 3);

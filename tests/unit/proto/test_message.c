@@ -181,6 +181,41 @@ static void test_engines_and_tables_arrive(void **state)
     free(frame.bytes);
 }
 
+static void test_faults_arrive(void **state)
+{
+    (void)state;
+    struct message message = sample_message(MESSAGE_RELEASE), back;
+    message.release.fault = (struct message_fault){MESSAGE_FAULT_START, 42, 1, 1000, 1, 2, "FcEbDa"};
+    struct frame frame = encode(&message);
+    assert_decodes(frame, &back);
+    assert_int_equal(back.release.fault.kind, MESSAGE_FAULT_START);
+    assert_int_equal(back.release.fault.experiment, 42);
+    assert_int_equal(back.release.fault.side, 1);
+    assert_int_equal(back.release.fault.pair, 1000);
+    assert_int_equal(back.release.fault.leg, 1);
+    assert_int_equal(back.release.fault.attempt, 2);
+    assert_string_equal(back.release.fault.moves, "FcEbDa");
+    message_done(&back);
+    free(frame.bytes);
+
+    message = sample_message(MESSAGE_RESULTS);
+    strcpy(message.results.games[1].fault, "it exited with status 9");
+    frame = encode(&message);
+    assert_decodes(frame, &back);
+    assert_string_equal(back.results.games[0].fault, "");
+    assert_string_equal(back.results.games[1].fault, "it exited with status 9");
+    message_done(&back);
+    free(frame.bytes);
+
+    message = sample_message(MESSAGE_HELLO);
+    strcpy(message.hello.confinement, "namespaces");
+    frame = encode(&message);
+    assert_decodes(frame, &back);
+    assert_string_equal(back.hello.confinement, "namespaces");
+    message_done(&back);
+    free(frame.bytes);
+}
+
 static void test_terms_of_an_experiment_arrive(void **state)
 {
     (void)state;
@@ -362,6 +397,10 @@ static void test_list_and_artifact_refusals(void **state)
             "257 dropped");
     static uint64_t zero[1] = {0};
     REFUSED(MESSAGE_RELEASE, (m.release.leases = zero, m.release.lease_count = 1), "out of range");
+    REFUSED(MESSAGE_RELEASE, (m.release.fault = (struct message_fault){.kind = 9}), "fault kind is 9");
+    REFUSED(MESSAGE_RELEASE, (m.release.fault = (struct message_fault){.kind = 1}), "experiment");
+    REFUSED(MESSAGE_RELEASE, (m.release.fault = (struct message_fault){1, 42, 3, 0, 0, 1, ""}), "side");
+    REFUSED(MESSAGE_RELEASE, (m.release.fault = (struct message_fault){1, 42, 1, 0, 0, 1, "xyz"}), "moves");
     REFUSED(MESSAGE_ARTIFACT_REQUEST, m.artifact_request.length = MESSAGE_CHUNK_MAX + 1, "length");
     REFUSED(MESSAGE_ARTIFACT_REQUEST, m.artifact_request.length = 0, "length");
     REFUSED(MESSAGE_ARTIFACT_REQUEST, m.artifact_request.offset = UINT64_MAX, "offset");
@@ -646,6 +685,7 @@ int main(void)
         cmocka_unit_test(test_every_kind_keeps_its_bytes),
         cmocka_unit_test(test_fields_arrive),
         cmocka_unit_test(test_engines_and_tables_arrive),
+        cmocka_unit_test(test_faults_arrive),
         cmocka_unit_test(test_terms_of_an_experiment_arrive),
         cmocka_unit_test(test_hello_refusals),
         cmocka_unit_test(test_answer_refusals),
