@@ -17,7 +17,7 @@ for file in "$@"; do
     name=${name%.sql}
     head=$(sed -n 1p "$file")
     case $head in
-    *[\"\\]* | *:*:*) head= ;;
+    *[\"\\]*) head= ;;
     "-- $name: "* | "-- $name "*": "*) ;;
     *) head= ;;
     esac

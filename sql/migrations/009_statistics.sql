@@ -73,24 +73,30 @@ create table pair_rollup (
     experiment_id bigint not null,
     segment bigint not null check (segment >= 0),
     opening text collate "C" not null check (octet_length(opening) <= 4),
-    ll bigint not null check (ll >= 0),
-    ld bigint not null check (ld >= 0),
-    dd bigint not null check (dd >= 0),
-    wl bigint not null check (wl >= 0),
-    dw bigint not null check (dw >= 0),
-    ww bigint not null check (ww >= 0),
+    p00 bigint not null check (p00 >= 0),
+    p01 bigint not null check (p01 >= 0),
+    p02 bigint not null check (p02 >= 0),
+    p10 bigint not null check (p10 >= 0),
+    p11 bigint not null check (p11 >= 0),
+    p12 bigint not null check (p12 >= 0),
+    p20 bigint not null check (p20 >= 0),
+    p21 bigint not null check (p21 >= 0),
+    p22 bigint not null check (p22 >= 0),
     primary key (experiment_id, segment, opening)
 );
-comment on table pair_rollup is 'Rolled-up counted pairs by opening, of experiments in which two players meet; read opening_pairs.';
+comment on table pair_rollup is 'Rolled-up counted pairs by opening, of all but self-play; read opening_pairs.';
 comment on column pair_rollup.experiment_id is 'The experiment.';
 comment on column pair_rollup.segment is 'As in ending_rollup.';
 comment on column pair_rollup.opening is 'What both legs began with, at most four plies of it.';
-comment on column pair_rollup.ll is 'Pairs player a lost twice.';
-comment on column pair_rollup.ld is 'Pairs with a loss and a draw of player a.';
-comment on column pair_rollup.dd is 'Pairs drawn twice.';
-comment on column pair_rollup.wl is 'Pairs with a win and a loss.';
-comment on column pair_rollup.dw is 'Pairs with a draw and a win of player a.';
-comment on column pair_rollup.ww is 'Pairs player a won twice.';
+comment on column pair_rollup.p00 is 'Pairs of which player a lost leg 0 and lost leg 1.';
+comment on column pair_rollup.p01 is 'Pairs of which player a lost leg 0 and drew leg 1.';
+comment on column pair_rollup.p02 is 'Pairs of which player a lost leg 0 and won leg 1.';
+comment on column pair_rollup.p10 is 'Pairs of which player a drew leg 0 and lost leg 1.';
+comment on column pair_rollup.p11 is 'Pairs of which player a drew leg 0 and drew leg 1.';
+comment on column pair_rollup.p12 is 'Pairs of which player a drew leg 0 and won leg 1.';
+comment on column pair_rollup.p20 is 'Pairs of which player a won leg 0 and lost leg 1.';
+comment on column pair_rollup.p21 is 'Pairs of which player a won leg 0 and drew leg 1.';
+comment on column pair_rollup.p22 is 'Pairs of which player a won leg 0 and won leg 1.';
 
 create table session_rollup (
     experiment_id bigint not null,
@@ -146,15 +152,16 @@ $$;
 comment on function rollup_openings(bigint, bigint, bigint) is 'Games of some pairs of an experiment by opening.';
 
 create function rollup_pairs(experiment bigint, first_pair bigint, end_pair bigint)
-returns table (opening text, ll bigint, ld bigint, dd bigint, wl bigint, dw bigint, ww bigint)
+returns table (opening text, p00 bigint, p01 bigint, p02 bigint, p10 bigint, p11 bigint, p12 bigint, p20 bigint,
+    p21 bigint, p22 bigint)
 language sql stable set search_path = kroo, pg_temp set enable_seqscan = off as $$
-    select p.opening, sum((p.points = 0)::integer), sum((p.points = 1)::integer), sum(p.both_drawn::integer),
-        sum((p.points = 2 and not p.both_drawn)::integer), sum((p.points = 3)::integer), sum((p.points = 4)::integer)
+    select p.opening, sum((p.points = 0)::integer), sum((p.points = 1)::integer), sum((p.points = 2)::integer),
+        sum((p.points = 10)::integer), sum((p.points = 11)::integer), sum((p.points = 12)::integer),
+        sum((p.points = 20)::integer), sum((p.points = 21)::integer), sum((p.points = 22)::integer)
     from (
-        select shared_opening(a.moves, b.moves, e.plies) as opening, a.a_half_points + b.a_half_points as points,
-            a.a_half_points = 1 and b.a_half_points = 1 as both_drawn
+        select shared_opening(a.moves, b.moves, e.plies) as opening, 10 * a.a_half_points + b.a_half_points as points
         from (select case when x.book_sha256 is null then x.opening_plies else 5 end as plies
-                from experiment x where x.id = experiment and x.player_a <> x.player_b) e,
+                from experiment x where x.id = experiment and x.kind <> 'selfplay') e,
             game a, game b
         where a.experiment_id = experiment and a.pair_no >= first_pair and a.pair_no < end_pair and a.leg = 0
             and b.experiment_id = experiment and b.pair_no >= first_pair and b.pair_no < end_pair and b.leg = 1
@@ -163,7 +170,7 @@ language sql stable set search_path = kroo, pg_temp set enable_seqscan = off as 
     group by p.opening
 $$;
 comment on function rollup_pairs(bigint, bigint, bigint) is
-    'Some pairs of an experiment by opening and class; none where a player meets itself.';
+    'Some pairs of an experiment by opening and player a''s half points in leg 0 and leg 1; none of self-play.';
 
 create function rollup_sessions(experiment bigint, first_pair bigint, end_pair bigint)
 returns table (session_id bigint, games bigint, faults bigint)
@@ -437,31 +444,47 @@ comment on column opening_score.draws is 'Drawn.';
 comment on column opening_score.north_wins is 'Won by North.';
 comment on column opening_score.south_score is 'South''s mean score, a draw as half a point.';
 
-create view opening_pairs as
-select experiment_id, opening, sum(ll + ld + dd + wl + dw + ww)::bigint as pairs, sum(ll)::bigint as ll,
-    sum(ld)::bigint as ld, sum(dd)::bigint as dd, sum(wl)::bigint as wl, sum(dw)::bigint as dw, sum(ww)::bigint as ww,
-    round(sum(0.25 * ld + 0.5 * (dd + wl) + 0.75 * dw + ww) / sum(ll + ld + dd + wl + dw + ww), 4) as a_score
+create view opening_pair_count as
+select experiment_id, opening, sum(p00)::bigint as p00, sum(p01)::bigint as p01, sum(p02)::bigint as p02, sum(p10)::bigint as p10,
+    sum(p11)::bigint as p11, sum(p12)::bigint as p12, sum(p20)::bigint as p20, sum(p21)::bigint as p21, sum(p22)::bigint as p22
 from (
-    select experiment_id, opening, ll, ld, dd, wl, dw, ww from pair_rollup
+    select experiment_id, opening, p00, p01, p02, p10, p11, p12, p20, p21, p22 from pair_rollup
     union all
-    select experiment_id, opening, case when points = 0 then sign else 0 end, case when points = 1 then sign else 0 end,
-        case when both_drawn then sign else 0 end, case when points = 2 and not both_drawn then sign else 0 end,
-        case when points = 3 then sign else 0 end, case when points = 4 then sign else 0 end
+    select experiment_id, opening, case points when 0 then sign else 0 end, case points when 1 then sign else 0 end,
+        case points when 2 then sign else 0 end, case points when 10 then sign else 0 end, case points when 11 then sign else 0 end,
+        case points when 12 then sign else 0 end, case points when 20 then sign else 0 end,
+        case points when 21 then sign else 0 end, case points when 22 then sign else 0 end
     from (
-        select g.experiment_id, g.sign, sum(g.a_half_points) as points, bool_and(g.result = 'draw') as both_drawn,
+        select g.experiment_id, g.sign, sum(g.a_half_points * case g.leg when 0 then 10 else 1 end) as points,
             shared_opening(min(g.moves) filter (where g.leg = 0), min(g.moves) filter (where g.leg = 1),
                 case when e.book_sha256 is null then e.opening_plies else 5 end) as opening
-        from (select experiment_id, pair_no, leg, sign, left(moves, 4) as moves, result, a_half_points
-                from game_unrolled) g
+        from (select experiment_id, pair_no, leg, sign, left(moves, 4) as moves, a_half_points from game_unrolled) g
             join experiment e on e.id = g.experiment_id
-        where e.player_a <> e.player_b
+        where e.kind <> 'selfplay'
         group by g.experiment_id, e.id, g.pair_no, g.sign
         having count(*) = 2
     ) pair
 ) o
-group by experiment_id, opening
-having sum(ll + ld + dd + wl + dw + ww) > 0;
-comment on view opening_pairs is 'Pair counts by opening (four plies of it at most) where two players meet, counted pairs. Sum over `opening like ''Fc%''` for what began so.';
+group by experiment_id, opening;
+comment on view opening_pair_count is 'Counted pairs of all but self-play, by opening and by what player a made of each leg.';
+comment on column opening_pair_count.experiment_id is 'The experiment.';
+comment on column opening_pair_count.opening is 'What both legs began with, at most four plies; empty = no opening was given.';
+comment on column opening_pair_count.p00 is 'Pairs of which player a lost leg 0 and lost leg 1.';
+comment on column opening_pair_count.p01 is 'Pairs of which player a lost leg 0 and drew leg 1.';
+comment on column opening_pair_count.p02 is 'Pairs of which player a lost leg 0 and won leg 1.';
+comment on column opening_pair_count.p10 is 'Pairs of which player a drew leg 0 and lost leg 1.';
+comment on column opening_pair_count.p11 is 'Pairs of which player a drew leg 0 and drew leg 1.';
+comment on column opening_pair_count.p12 is 'Pairs of which player a drew leg 0 and won leg 1.';
+comment on column opening_pair_count.p20 is 'Pairs of which player a won leg 0 and lost leg 1.';
+comment on column opening_pair_count.p21 is 'Pairs of which player a won leg 0 and drew leg 1.';
+comment on column opening_pair_count.p22 is 'Pairs of which player a won leg 0 and won leg 1.';
+
+create view opening_pairs as
+select experiment_id, opening, p00 + ld + p11 + wl + dw + p22 as pairs, p00 as ll, ld, p11 as dd, wl, dw, p22 as ww,
+    round((0.25 * ld + 0.5 * (p11 + wl) + 0.75 * dw + p22) / (p00 + ld + p11 + wl + dw + p22), 4) as a_score
+from (select *, p01 + p10 as ld, p02 + p20 as wl, p12 + p21 as dw from opening_pair_count) o
+where p00 + ld + p11 + wl + dw + p22 > 0;
+comment on view opening_pairs is 'Pair counts by opening (four plies of it at most) of all but self-play, counted pairs. Sum over `opening like ''Fc%''` for what began so.';
 comment on column opening_pairs.experiment_id is 'The experiment.';
 comment on column opening_pairs.opening is 'What both legs began with, at most four plies; empty = no opening was given.';
 comment on column opening_pairs.pairs is 'Pairs that began so.';
@@ -472,6 +495,19 @@ comment on column opening_pairs.wl is 'Pairs with a win and a loss: the opening 
 comment on column opening_pairs.dw is 'Pairs with a draw and a win of player a.';
 comment on column opening_pairs.ww is 'Pairs player a won twice.';
 comment on column opening_pairs.a_score is 'Player a''s mean score in these pairs.';
+
+create view pair_score as
+select c.experiment_id, k.first, k.second, sum(k.pairs)::bigint as pairs
+from opening_pair_count c,
+    lateral (values (0, 0, c.p00), (0, 1, c.p01), (0, 2, c.p02), (1, 0, c.p10), (1, 1, c.p11), (1, 2, c.p12),
+        (2, 0, c.p20), (2, 1, c.p21), (2, 2, c.p22)) k (first, second, pairs)
+group by c.experiment_id, k.first, k.second
+having sum(k.pairs) > 0;
+comment on view pair_score is 'How the counted pairs of an experiment other than self-play came out, leg by leg: what joint ratings are made of.';
+comment on column pair_score.experiment_id is 'The experiment.';
+comment on column pair_score.first is 'Half points of player a (0, 1, 2) in the game where it moved first.';
+comment on column pair_score.second is 'Its half points in the game where player b moved first.';
+comment on column pair_score.pairs is 'Pairs that came out so.';
 
 create view session_game_count as
 select experiment_id, session_id, sum(games)::bigint as games, sum(faults)::bigint as faults
@@ -527,7 +563,6 @@ from weights_lineage l
     left join peer p on p.public_key = s.peer;
 
 create index event_refused on event (session_id) where kind = 'game-refused';
-create index game_fault on game (experiment_id, pair_no, leg) where reason in ('deadline', 'illegal-move', 'crash');
 create index dispute_run_session on dispute_run (session_id);
 
 create view worker_health as
@@ -580,35 +615,6 @@ comment on column worker_health.faults is 'Of these, ended by a deadline, an ill
 comment on column worker_health.refused is 'Batches of its in which a game was refused.';
 comment on column worker_health.disputed is 'Disputed pairs it played a run of.';
 comment on column worker_health.outvoted is 'Of these, where independent workers agreed on another game than its.';
-
-create view player_fault as
-select f.experiment_id, f.pair_no, f.leg, f.reason, case when f.a_half_points = 0 then 'a' else 'b' end as side,
-    f.plies, f.moves, f.is_stored, f.session_id, s.peer as worker_peer, s.name as worker, f.at
-from (
-    select g.experiment_id, g.pair_no, g.leg, g.reason, g.a_half_points, g.plies, g.moves, true as is_stored,
-        g.session_id, g.stored_at as at
-    from game g where g.reason in ('deadline', 'illegal-move', 'crash')
-    union all
-    select d.experiment_id, d.pair_no, r.leg, r.reason, r.a_half_points, octet_length(r.moves), r.moves, false,
-        r.session_id, r.recorded_at
-    from dispute_run r join dispute d on d.id = r.dispute_id
-    where r.reason in ('deadline', 'illegal-move', 'crash')
-        and not exists (select from game g where g.experiment_id = d.experiment_id and g.pair_no = d.pair_no
-            and g.leg = r.leg and g.reason = r.reason and g.session_id = r.session_id and g.attempt = r.attempt)
-) f left join session s on s.id = f.session_id;
-comment on view player_fault is 'Games that a player ended by its fault: as stored, and runs of disputed pairs.';
-comment on column player_fault.experiment_id is 'The experiment.';
-comment on column player_fault.pair_no is 'The pair.';
-comment on column player_fault.leg is 'The game of the pair.';
-comment on column player_fault.reason is 'deadline, illegal-move or crash.';
-comment on column player_fault.side is 'The player that lost by it: a or b.';
-comment on column player_fault.plies is 'Plies played before.';
-comment on column player_fault.moves is 'These plies.';
-comment on column player_fault.is_stored is 'It is the stored game; otherwise a run of a disputed pair.';
-comment on column player_fault.session_id is 'The session it happened in.';
-comment on column player_fault.worker_peer is 'Its worker: public key, `local` or `loopback`.';
-comment on column player_fault.worker is 'Name of the worker.';
-comment on column player_fault.at is 'When it was stored.';
 
 create view champion_history as
 select p.line, p.id as epoch, w.number as weights, w.name, p.weights_sha256, p.experiment_id, v.counted_pairs, v.elo,
@@ -743,7 +749,8 @@ language sql stable set search_path = kroo, pg_temp as $$
                 rollup_openings(verify_rollups.experiment, x.first_pair, x.end_pair) o) s using (segment, opening)
         union all
         select 'pair_rollup', format('segment %s, %s', segment, opening),
-            concat_ws(' ', r.ll, r.ld, r.dd, r.wl, r.dw, r.ww), concat_ws(' ', s.ll, s.ld, s.dd, s.wl, s.dw, s.ww)
+            concat_ws(' ', r.p00, r.p01, r.p02, r.p10, r.p11, r.p12, r.p20, r.p21, r.p22),
+            concat_ws(' ', s.p00, s.p01, s.p02, s.p10, s.p11, s.p12, s.p20, s.p21, s.p22)
         from (select * from pair_rollup r where r.experiment_id = verify_rollups.experiment) r
             full join (select x.n as segment, p.* from segment x,
                 rollup_pairs(verify_rollups.experiment, x.first_pair, x.end_pair) p) s using (segment, opening)
@@ -771,8 +778,9 @@ grant execute on function rollup_segment_pairs(), shared_opening(text, text, int
     to kroo_coordinator, kroo_trainer, kroo_reader;
 grant execute on function session_rollup_add(bigint[], bigint[], bigint[], bigint[], bigint[]) to kroo_coordinator;
 grant select on ending_rollup, length_rollup, opening_rollup, pair_rollup, session_rollup, experiment_forgotten,
-    game_unrolled, game_length_histogram, opening_count, opening_score, opening_pairs, session_game_count, worker_health,
-    player_fault, champion_history, lifetime to kroo_coordinator, kroo_trainer, kroo_reader;
+    game_unrolled, game_length_histogram, opening_count, opening_score, opening_pair_count,
+    opening_pairs, pair_score, session_game_count, worker_health,
+    champion_history, lifetime to kroo_coordinator, kroo_trainer, kroo_reader;
 
 -- --- what is there already ----------------------------------------------------------------------------------------------
 

@@ -1,4 +1,4 @@
--- openings ID [PREFIX]: how South fares after each move that followed the moves PREFIX (none: the first moves)
+-- openings ID [PREFIX]: how South fares after each move that followed the moves PREFIX, or after each first move
 select opening, games, south_wins, draws, games - south_wins - draws as north_wins,
     round((south_wins + 0.5 * draws) / games, 4) as south_score
 from (

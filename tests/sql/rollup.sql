@@ -6,7 +6,6 @@ begin;
 set jit = off;
 select plan(34);
 select t_experiment('match', true, 100), t_experiment('selfplay', false, 100), t_experiment('match', true, 100) \g /dev/null
-update experiment set player_b = player_a where id = 2;
 update experiment set opening_plies = 2 where id = 3;
 
 -- What the views must say, from game_counted and the pairs in it.
@@ -36,7 +35,7 @@ select a.experiment_id, left(a.moves, least(e.opening_plies, 4)) as opening, cou
     count(*) filter (where a.a_half_points + b.a_half_points = 4) as ww,
     round(avg(a.a_half_points + b.a_half_points) / 4, 4) as a_score
 from game_counted a join game_counted b using (experiment_id, pair_no) join experiment e on e.id = a.experiment_id
-where a.leg = 0 and b.leg = 1 and e.player_a <> e.player_b group by a.experiment_id, left(a.moves, least(e.opening_plies, 4));
+where a.leg = 0 and b.leg = 1 and e.kind <> 'selfplay' group by a.experiment_id, left(a.moves, least(e.opening_plies, 4));
 create function tests.differences() returns setof text language sql as $$
     (select 'endings ' || x::text from (table endings except table endings_by_reason) x)
     union all (select 'endings ' || x::text from (table endings_by_reason except table endings) x)
@@ -48,6 +47,10 @@ create function tests.differences() returns setof text language sql as $$
         south_score from openings where plies = 1 except table first_move_score) x)
     union all (select 'pairs ' || x::text from (table pairs except table opening_pairs) x)
     union all (select 'pairs ' || x::text from (table opening_pairs except table pairs) x)
+    union all (select 'scores ' || x::text from (select a.experiment_id, a.a_half_points::int as first,
+        b.a_half_points::int as second, count(*) as pairs from game_counted a join game_counted b using (experiment_id, pair_no)
+        join experiment e on e.id = a.experiment_id where a.leg = 0 and b.leg = 1 and e.kind <> 'selfplay'
+        group by 1, 2, 3 except table pair_score) x)
     union all (select 'histogram ' || x::text from (select experiment_id, plies, count(*) as games,
         count(*) filter (where result = 'draw') as draws from game_counted group by 1, 2
         except table game_length_histogram) x)
@@ -77,7 +80,7 @@ select t_pairs(e, 3, 3), t_pairs(e, case when e = 1 then 10 else 4 end, 10), t_p
 select is(array[rolled(1), rolled(2), rolled(3)], array[8, 8, 8]::bigint[], 'full segments are rolled up');
 select is((select count(distinct segment)::int from ending_rollup where experiment_id = 1), 2, 'two of them');
 select is_empty('select * from differences()', 'roll-ups and the live rest agree with the games');
-select is_empty('select * from pair_rollup where experiment_id = 2', 'a player that meets itself has no pair counts');
+select is_empty('select * from pair_rollup where experiment_id = 2', 'self-play has no pair counts');
 select isnt_empty('select * from opening_pairs where experiment_id = 3 and length(opening) = 2', 'openings of two plies');
 select is((select sum(games)::int from session_game_count where experiment_id = 1), 22, 'who played is counted');
 
