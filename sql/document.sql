@@ -8,8 +8,8 @@ with named (relname, place) as (
         'learning_curve', 'tournament', 'tournament_player', 'tournament_pairing', 'preset', 'tournament_progress',
         'tournament_score', 'progression',
         'game_length_histogram', 'opening_score', 'opening_pairs', 'pair_score', 'opening_count', 'opening_pair_count', 'session_game_count',
-        'worker_health', 'champion_history', 'lifetime', 'game_unrolled', 'ending_rollup',
-        'length_rollup', 'opening_rollup', 'pair_rollup', 'session_rollup', 'experiment_forgotten']) with ordinality
+        'worker_health', 'champion_history', 'game_unrolled', 'ending_rollup',
+        'length_rollup', 'opening_rollup', 'pair_rollup', 'session_rollup']) with ordinality
 ), relation as (
     select c.oid, c.relname::text, c.relkind = 'v' as is_view, obj_description(c.oid, 'pg_class') as remark, n.place
     from pg_class c left join named n on n.relname = c.relname

@@ -639,72 +639,19 @@ comment on column champion_history.by is 'Who promoted them.';
 comment on column champion_history.reason is 'Why.';
 comment on column champion_history.promoted_at is 'When.';
 
--- --- what remains of experiments that are deleted ------------------------------------------------------------------------
+-- --- an experiment that is deleted -----------------------------------------------------------------------------------------
 
-create table experiment_forgotten (
-    experiment_id bigint primary key,
-    games_stored bigint not null check (games_stored >= 0),
-    counted_pairs bigint not null check (counted_pairs >= 0),
-    forgotten_at timestamptz not null default now()
-);
-comment on table experiment_forgotten is 'What deleted experiments have added to the lifetime counters.';
-comment on column experiment_forgotten.experiment_id is 'Number the experiment had.';
-comment on column experiment_forgotten.games_stored is 'Games it had stored.';
-comment on column experiment_forgotten.counted_pairs is 'Pairs of it that counted.';
-comment on column experiment_forgotten.forgotten_at is 'When it was deleted.';
-
-create function experiment_forget(experiment bigint) returns bigint
-language plpgsql security definer set search_path = kroo, pg_temp as $$
-declare
-    counter experiment_counter;
-begin
-    select * into counter from experiment_counter c where c.experiment_id = experiment for update;
-    if not found then
-        return 0;
-    end if;
-    insert into experiment_forgotten (experiment_id, games_stored, counted_pairs)
-    select experiment, counter.games_stored, n.counted_pairs
-    from experiment_counted n where n.experiment_id = experiment
-    on conflict (experiment_id) do nothing;
-    update experiment_counter c set rolled_pairs = rollup_move(experiment, counter.rolled_pairs, 0)
-    where c.experiment_id = experiment;
-    delete from session_rollup where experiment_id = experiment;
-    return counter.games_stored;
-end
-$$;
-comment on function experiment_forget(bigint) is
-    'For who deletes an experiment: writes its counts to experiment_forgotten, takes it out of the roll-ups, and returns how many games it had stored.';
-
-create function experiment_counter_gone() returns trigger
+create function rollup_on_deletion() returns trigger
 language plpgsql security definer set search_path = kroo, pg_temp as $$
 begin
-    insert into experiment_forgotten (experiment_id, games_stored, counted_pairs)
-    values (old.experiment_id, old.games_stored, old.prefix_pairs)
-    on conflict (experiment_id) do nothing;
     perform rollup_drop(old.experiment_id, 0, old.rolled_pairs / rollup_segment_pairs());
     delete from session_rollup where experiment_id = old.experiment_id;
     return old;
 end
 $$;
-comment on function experiment_counter_gone() is 'Trigger: counters that are deleted live on in the lifetime counters, and take the roll-ups along.';
-create trigger experiment_counter_gone before delete on experiment_counter for each row
-    execute function experiment_counter_gone();
-
-create view lifetime as
-select count(*) as experiments, count(*) filter (where is_forgotten) as forgotten_experiments,
-    coalesce(sum(games_stored), 0)::bigint as games_stored, coalesce(sum(counted_pairs), 0)::bigint as counted_pairs
-from (
-    select c.games_stored, n.counted_pairs, false as is_forgotten
-    from experiment_counter c join experiment_counted n on n.experiment_id = c.experiment_id
-    where not exists (select from experiment_forgotten f where f.experiment_id = c.experiment_id)
-    union all
-    select games_stored, counted_pairs, true from experiment_forgotten
-) e;
-comment on view lifetime is 'Counters over the whole life of this database: deleting experiments does not lower them.';
-comment on column lifetime.experiments is 'Experiments, deleted ones included.';
-comment on column lifetime.forgotten_experiments is 'Of these, deleted.';
-comment on column lifetime.games_stored is 'Games stored, those of deleted experiments included.';
-comment on column lifetime.counted_pairs is 'Pairs that count, those of deleted experiments included.';
+comment on function rollup_on_deletion() is 'Trigger: the roll-ups of an experiment go with its counters.';
+create trigger experiment_counter_deletion before delete on experiment_counter for each row
+    execute function rollup_on_deletion();
 
 -- --- the check ----------------------------------------------------------------------------------------------------------
 
@@ -777,10 +724,9 @@ grant execute on function rollup_segment_pairs(), shared_opening(text, text, int
     rollup_pairs(bigint, bigint, bigint), rollup_sessions(bigint, bigint, bigint)
     to kroo_coordinator, kroo_trainer, kroo_reader;
 grant execute on function session_rollup_add(bigint[], bigint[], bigint[], bigint[], bigint[]) to kroo_coordinator;
-grant select on ending_rollup, length_rollup, opening_rollup, pair_rollup, session_rollup, experiment_forgotten,
-    game_unrolled, game_length_histogram, opening_count, opening_score, opening_pair_count,
+grant select on ending_rollup, length_rollup, opening_rollup, pair_rollup, session_rollup, game_unrolled, game_length_histogram, opening_count, opening_score, opening_pair_count,
     opening_pairs, pair_score, session_game_count, worker_health,
-    champion_history, lifetime to kroo_coordinator, kroo_trainer, kroo_reader;
+    champion_history to kroo_coordinator, kroo_trainer, kroo_reader;
 
 -- --- what is there already ----------------------------------------------------------------------------------------------
 
