@@ -80,9 +80,10 @@ static bool take(const char *name, const char *value, unsigned *seen, struct sea
 {
     const struct search_parameter *which = search_parameter_find(name);
     if (which == NULL) {
-        snprintf(reason, reason_size,
-                 "the built-in engine has no option \"%s\": `echo uci | kroo-engine` lists those of the search",
-                 name);
+        snprintf(
+            reason, reason_size,
+            "the built-in engine has no option \"%s\": `echo uci | kroo-engine` lists those of the search",
+            name);
         return false;
     }
     unsigned bit = 1u << (offset_of(which) / sizeof(int32_t));

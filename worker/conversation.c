@@ -139,9 +139,8 @@ static bool batch_ready(struct worker *worker, int64_t now)
     if (worker->batch.pairs > 0)
         return true;
     uint64_t pairs = spool_pairs(worker->spool);
-    if (pairs == 0 ||
-        (pairs < worker->batch_pairs_max && now - worker->batch_sent_ms < worker->options.batch_ms &&
-         workload_playing(worker)))
+    if (pairs == 0 || (pairs < worker->batch_pairs_max &&
+                       now - worker->batch_sent_ms < worker->options.batch_ms && workload_playing(worker)))
         return false;
     char reason[256];
     uint64_t lost = spool_lost(worker->spool);
