@@ -18,6 +18,7 @@ static const struct args_command commands[] = {
     {"roundrobin", roundrobin_command, "several players, each against each", true},
     {"ratings", ratings_command, "the joint ratings of a gauntlet, round robin, pool", true},
     {"tournament", tournament_command, "list gauntlets and the like; go on with one", true},
+    {"aa", aa_command, "a player against itself: is the farm fair?", true},
     {"preset", preset_command, "named sets of options for matches", true},
     {"ls", ls_command, "list the experiments", true},
     {"show", show_command, "everything about one experiment: counts, Elo, LLR, verdict", true},
