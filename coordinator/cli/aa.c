@@ -9,7 +9,7 @@
 #include "coordinator/cli/launch.h"
 #include "coordinator/cli/sheet.h"
 #include "coordinator/cli/table.h"
-#include "coordinator/fairness.h"
+#include "coordinator/evenness.h"
 #include "engine/play.h"
 
 enum { OPTION_NOISE = 0x3000, OPTION_REPORT, DEFAULT_NOISE_PPM = 20000 };
@@ -24,13 +24,13 @@ struct request {
 
 struct worker {
     const char *name;
-    struct fairness fairness;
+    struct evenness evenness;
 };
 
 struct report {
     struct store_table table; /* worker, and the six counts of its pairs */
     struct worker *worker;
-    struct fairness whole;
+    struct evenness whole;
 };
 
 static int read_counts(struct store *store, uint64_t experiment, struct store_table *table)
@@ -62,7 +62,7 @@ static int read_counts(struct store *store, uint64_t experiment, struct store_ta
 static int work_out(struct report *report)
 {
     int64_t all[STATISTICS_PAIR_COUNTS] = {0};
-    struct fairness *list = calloc(report->table.rows + 1, sizeof *list);
+    struct evenness *list = calloc(report->table.rows + 1, sizeof *list);
     report->worker = calloc(report->table.rows + 1, sizeof *report->worker);
     if (!list || !report->worker) {
         free(list);
@@ -74,12 +74,12 @@ static int work_out(struct report *report)
             counts[k] = (int64_t)table_number(&report->table, i, k + 1);
             all[k] += counts[k];
         }
-        fairness_of(&list[i], counts);
+        evenness_of(&list[i], counts);
     }
-    fairness_of(&report->whole, all);
-    fairness_correct(list, report->table.rows);
+    evenness_of(&report->whole, all);
+    evenness_correct(list, report->table.rows);
     for (size_t i = 0; i < report->table.rows; i++)
-        report->worker[i] = (struct worker){.name = store_cell(&report->table, i, 0), .fairness = list[i]};
+        report->worker[i] = (struct worker){.name = store_cell(&report->table, i, 0), .evenness = list[i]};
     free(list);
     return COMMAND_DONE;
 }
@@ -87,9 +87,9 @@ static int work_out(struct report *report)
 /* A finding of the whole or of any worker. */
 static bool is_unfair(const struct report *report)
 {
-    bool found = report->whole.p < FAIRNESS_P;
+    bool found = report->whole.p < EVENNESS_P;
     for (size_t i = 0; i < report->table.rows; i++)
-        found |= report->worker[i].fairness.p < FAIRNESS_P;
+        found |= report->worker[i].evenness.p < EVENNESS_P;
     return found;
 }
 
@@ -100,16 +100,16 @@ static const char *verdict_of(const struct report *report)
     return report->whole.is_tested ? "fair" : "too few pairs";
 }
 
-static void fill_row(struct store_table *sheet, size_t row, const char *name, const struct fairness *fairness)
+static void fill_row(struct store_table *sheet, size_t row, const char *name, const struct evenness *evenness)
 {
     sheet_set(sheet, row, 0, "%s", name);
-    sheet_set(sheet, row, 1, "%.0f", fairness->pairs);
-    sheet_set(sheet, row, 2, "%.2f %%", 100 * fairness->score);
-    sheet_set(sheet, row, 3, "[%.1f, %.1f]", fairness->elo_lo, fairness->elo_hi);
-    if (!fairness->is_tested)
+    sheet_set(sheet, row, 1, "%.0f", evenness->pairs);
+    sheet_set(sheet, row, 2, "%.2f %%", 100 * evenness->score);
+    sheet_set(sheet, row, 3, "[%.1f, %.1f]", evenness->elo_lo, evenness->elo_hi);
+    if (!evenness->is_tested)
         return;
-    sheet_set(sheet, row, 4, "%.2f", fairness->z);
-    sheet_set(sheet, row, 5, "%.4f", fairness->p);
+    sheet_set(sheet, row, 4, "%.2f", evenness->z);
+    sheet_set(sheet, row, 5, "%.4f", evenness->p);
 }
 
 static void print_people(const struct report *report, uint64_t experiment)
@@ -120,7 +120,7 @@ static void print_people(const struct report *report, uint64_t experiment)
         return;
     fill_row(&sheet, 0, "all", &report->whole);
     for (size_t i = 0; i < report->table.rows; i++)
-        fill_row(&sheet, i + 1, report->worker[i].name, &report->worker[i].fairness);
+        fill_row(&sheet, i + 1, report->worker[i].name, &report->worker[i].evenness);
     printf("experiment %llu, a player against itself: %s\n", (unsigned long long)experiment,
            is_unfair(report)         ? "NOT FAIR: a side is favoured where p is below 0.01"
            : report->whole.is_tested ? "fair: no side is favoured beyond chance"
@@ -128,23 +128,23 @@ static void print_people(const struct report *report, uint64_t experiment)
     table_print(stdout, &sheet, "");
     printf("p: two-sided, of the workers corrected for their number (Holm); fewer than %d pairs are not "
            "tested\n",
-           FAIRNESS_PAIRS_MIN);
+           EVENNESS_PAIRS_MIN);
     sheet_done(&sheet);
 }
 
-static json_t *fairness_json(const char *name, const struct fairness *fairness)
+static json_t *fairness_json(const char *name, const struct evenness *evenness)
 {
-    return json_pack("{s:s, s:f, s:f, s:f, s:f, s:f, s:o, s:o}", "worker", name, "pairs", fairness->pairs,
-                     "score", fairness->score, "elo", fairness->elo, "elo_lo", fairness->elo_lo, "elo_hi",
-                     fairness->elo_hi, "z", fairness->is_tested ? json_real(fairness->z) : json_null(), "p",
-                     fairness->is_tested ? json_real(fairness->p) : json_null());
+    return json_pack("{s:s, s:f, s:f, s:f, s:f, s:f, s:o, s:o}", "worker", name, "pairs", evenness->pairs,
+                     "score", evenness->score, "elo", evenness->elo, "elo_lo", evenness->elo_lo, "elo_hi",
+                     evenness->elo_hi, "z", evenness->is_tested ? json_real(evenness->z) : json_null(), "p",
+                     evenness->is_tested ? json_real(evenness->p) : json_null());
 }
 
 static int print_json(const struct report *report, uint64_t experiment)
 {
     json_t *workers = json_array();
     for (size_t i = 0; i < report->table.rows; i++)
-        json_array_append_new(workers, fairness_json(report->worker[i].name, &report->worker[i].fairness));
+        json_array_append_new(workers, fairness_json(report->worker[i].name, &report->worker[i].evenness));
     return table_json_print(json_pack("{s:I, s:s, s:o, s:o}", "experiment", (json_int_t)experiment, "verdict",
                                       verdict_of(report), "all", fairness_json("all", &report->whole),
                                       "workers", workers));

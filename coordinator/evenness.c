@@ -1,30 +1,30 @@
-#include "coordinator/fairness.h"
+#include "coordinator/evenness.h"
 
 #include <math.h>
 
-int fairness_of(struct fairness *fairness, const int64_t counts[STATISTICS_PAIR_COUNTS])
+int evenness_of(struct evenness *evenness, const int64_t counts[STATISTICS_PAIR_COUNTS])
 {
     struct statistics_sample sample;
     struct statistics_estimate estimate;
     int error = statistics_sample_set(&sample, counts, STATISTICS_PAIR_COUNTS);
-    *fairness = (struct fairness){.p = 1};
+    *evenness = (struct evenness){.p = 1};
     if (error)
         return error;
     statistics_estimate(&sample, &estimate);
     for (int i = 0; i < STATISTICS_PAIR_COUNTS; i++)
-        fairness->pairs += (double)counts[i];
-    fairness->score = estimate.score;
-    fairness->elo = estimate.elo;
-    fairness->elo_lo = estimate.elo_lo;
-    fairness->elo_hi = estimate.elo_hi;
-    fairness->z = (sample.mean - 0.5) / sqrt(sample.variance / sample.total);
-    fairness->is_tested = fairness->pairs >= FAIRNESS_PAIRS_MIN;
-    if (fairness->is_tested)
-        fairness->p = erfc(fabs(fairness->z) / sqrt(2));
+        evenness->pairs += (double)counts[i];
+    evenness->score = estimate.score;
+    evenness->elo = estimate.elo;
+    evenness->elo_lo = estimate.elo_lo;
+    evenness->elo_hi = estimate.elo_hi;
+    evenness->z = (sample.mean - 0.5) / sqrt(sample.variance / sample.total);
+    evenness->is_tested = evenness->pairs >= EVENNESS_PAIRS_MIN;
+    if (evenness->is_tested)
+        evenness->p = erfc(fabs(evenness->z) / sqrt(2));
     return 0;
 }
 
-void fairness_correct(struct fairness *workers, size_t count)
+void evenness_correct(struct evenness *workers, size_t count)
 {
     size_t tested = 0;
     double least = 0, corrected = 0;
