@@ -47,6 +47,7 @@ static const struct args_command commands[] = {
     {"status", status_command, "the coordinator's state at this moment", true},
     {"events", events_command, "the event log", true},
     {"key", key_command, "make keys; allow, revoke and list those that may connect", true},
+    {"query", query_command, "run a shipped query: endings, openings, lineage, workers, ...", true},
     {"sql", sql_command, "open psql on the cluster's database", true},
     {"migrate", migrate_command, "bring the database's schema to this release", true},
     {"calc", calc_command, "the calculator behind every figure: JSON requests in, answers out", false},
