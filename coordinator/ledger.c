@@ -43,6 +43,7 @@ void ledger_destroy(struct ledger *ledger)
     tally_destroy(ledger->tally);
     ledger_discard(ledger);
     pairlist_done(&ledger->again);
+    course_destroy(ledger->course);
     free(ledger);
 }
 
@@ -65,6 +66,8 @@ void ledger_keep(struct ledger *ledger)
         return;
     }
     tally_swap(ledger->tally, ledger->draft);
+    if (ledger->course)
+        course_keep(ledger->course);
     ledger->games_stored = ledger->draft_games_stored;
     ledger->ended = ledger->draft_ended;
     if (ledger->again_drafted) {
@@ -82,6 +85,8 @@ void ledger_discard(struct ledger *ledger)
     pairlist_done(&ledger->draft_again);
     pairlist_done(&ledger->told);
     ledger->again_drafted = false;
+    if (ledger->course)
+        course_discard(ledger->course);
 }
 
 const struct pairlist *ledger_again(const struct ledger *ledger)

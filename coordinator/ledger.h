@@ -4,6 +4,7 @@
 #ifndef KROO_COORDINATOR_LEDGER_H
 #define KROO_COORDINATOR_LEDGER_H
 
+#include "coordinator/course.h"
 #include "coordinator/pairlist.h"
 #include "coordinator/tally.h"
 #include "sql/store.h"
@@ -11,6 +12,7 @@
 struct ledger {
     struct store_experiment experiment;
     struct tally *tally;
+    struct course *course; /* owned; of a tune, else NULL */
     uint64_t games_stored;
     bool ended; /* a verdict is written: nothing counts any more */
     /* Pairs that are played again: open audits, and open disputes of counted pairs. */

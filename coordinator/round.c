@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "coordinator/round_audit.h"
+#include "coordinator/round_tune.h"
 #include "engine/tables.h"
 #include "engine/weights.h"
 #include "proto/artifact.h"
@@ -72,6 +73,8 @@ enum store_error round_load(struct round *round, const struct store_experiment *
     if (!ledger)
         return STORE_ERROR_MEMORY;
     enum store_error error = count_stored(round, ledger, text);
+    if (error == STORE_OK && experiment->kind == STORE_TUNE)
+        error = round_tune_load(round, ledger, text);
     if (error == STORE_OK) {
         error = round_audit_load(round, ledger);
         if (error != STORE_OK)
@@ -306,6 +309,8 @@ static enum store_error put_counters(struct round *round)
             continue;
         struct store_counters counters = ledger_counters(ledger);
         error = store_counters_update(round->store, ledger->experiment.id, &counters);
+        if (error == STORE_OK && ledger->course && !ledger->draft_ended)
+            error = round_tune_advance(round, ledger);
         if (error == STORE_OK && !ledger->draft_ended && tally_decision(ledger->draft) != TALLY_NONE)
             error = put_verdict(round, ledger);
     }
@@ -505,6 +510,10 @@ static enum store_error single_create(struct round *round, struct job *job)
         error = store_experiment_create(round->store, &create->experiment, &create->existed);
     if (error != STORE_OK)
         return error;
+    if (!create->existed && create->experiment.kind == STORE_TUNE)
+        error = round_tune_begin(round, job);
+    if (error != STORE_OK)
+        return error;
     if (create->existed)
         return store_experiment_get(round->store, create->experiment.id, &create->experiment);
     error = round_pend(round, job);
@@ -541,8 +550,7 @@ static enum store_error single_work(struct round *round, struct job *job)
     case JOB_PROMOTE:
         return single_promote(round, job);
     case JOB_ARTIFACT:
-        return store_artifact_get(round->store, job->artifact.sha256, &job->artifact.content,
-                                  &job->artifact.size);
+        return round_tune_artifact(round, job);
     case JOB_LOOKUP:
         return single_lookup(round, job);
     default:
@@ -565,6 +573,7 @@ static enum store_error single_enter(struct round *round, struct job *job)
 
 enum store_error round_single(struct round *round, struct job *job)
 {
+    round->reports = NULL;
     enum store_error error = store_begin(round->store);
     if (error == STORE_OK)
         error = single_work(round, job);

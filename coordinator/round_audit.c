@@ -95,7 +95,8 @@ static bool is_timed(const struct store_experiment *experiment)
 static enum store_error begin_if_due(struct round *round, struct ledger *ledger, uint64_t pair)
 {
     const struct store_experiment *experiment = &ledger->experiment;
-    if (ledger->draft_ended || is_timed(experiment) || !tally_pair_complete(ledger->draft, pair) ||
+    if (ledger->draft_ended || is_timed(experiment) || experiment->kind == STORE_TUNE ||
+        !tally_pair_complete(ledger->draft, pair) ||
         !audit_is_due(round->secret, experiment->id, pair, 0, experiment->audit_ppm))
         return STORE_OK;
     uint64_t chosen;

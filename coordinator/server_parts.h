@@ -34,6 +34,7 @@ struct server_experiment {
     char setback_worker[MESSAGE_NAME_MAX]; /* who gave the first of them back */
     uint64_t awaiting;                     /* decided, but so many pairs keep the verdict back */
     uint64_t waived;                       /* the same figure when they were last given up */
+    struct tune_book *players;             /* of a tune: who plays its batches; owned; else NULL */
 };
 
 struct server_artifact {
@@ -97,6 +98,18 @@ void server_event(struct server *server, const char *kind, uint64_t experiment, 
 void server_end_leases(struct server *server, const uint64_t *ids, size_t count,
                        enum store_lease_state state);
 uint32_t server_jitter(struct server *server, uint32_t retry_ms);
+
+/* server_tune.c */
+/* A tune enters memory: nothing of it is leased before its players are known. */
+void server_tune_open(struct server *server, struct server_experiment *experiment);
+/* Players of further batches, which may be leased from now on. */
+void server_tune_take(struct server *server, struct server_experiment *experiment,
+                      const struct tune_book *news);
+/* The specification of a lease: the players of its batch. */
+void server_tune_spec(const struct server_experiment *experiment, uint64_t first_pair,
+                      struct message_spec *spec);
+/* What was made at a tune's end enters memory. */
+void server_tune_follow_up(struct server *server, uint64_t experiment);
 
 /* server_worker.c, server_control.c: one message each; results are taken over. */
 void server_hello(struct server *server, const struct socket_peer *peer, const struct message *message);

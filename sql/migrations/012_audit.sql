@@ -152,19 +152,23 @@ create function audit_ask(experiment bigint, share_ppm integer, caller text) ret
 language plpgsql security definer set search_path = kroo, pg_temp as $$
 declare
     experiment_state text;
+    experiment_kind text;
     timed boolean;
     counted bigint;
     number bigint;
 begin
-    select e.state, exists (select from player p where p.id in (e.player_a, e.player_b)
+    select e.state, e.kind, exists (select from player p where p.id in (e.player_a, e.player_b)
             and ((p.options ->> 'time_ms')::bigint > 0 or (p.options ->> 'clock_ms')::bigint > 0)), c.counted_pairs
-    into experiment_state, timed, counted
+    into experiment_state, experiment_kind, timed, counted
     from experiment e join experiment_counted c on c.experiment_id = e.id where e.id = audit_ask.experiment;
     if not found then
         raise exception 'there is no experiment %', experiment using errcode = 'foreign_key_violation';
     elsif experiment_state not in ('finished', 'stopped') then
         raise exception 'experiment % is %: its own audit goes on with it, others are for finished ones', experiment,
             experiment_state using errcode = 'check_violation';
+    elsif experiment_kind = 'tune' then
+        raise exception 'experiment % is a tune: its players changed with its results; audit the match at its end', experiment
+            using errcode = 'check_violation';
     elsif timed then
         raise exception 'experiment % was played under time limits: no game of it comes out the same again', experiment
             using errcode = 'check_violation';
@@ -310,7 +314,9 @@ begin
     if not found then
         return 'none';
     end if;
-    select exists (select from verdict v where v.experiment_id = experiment) into stands;
+    -- What a tune has counted has moved its parameters, and these have played since.
+    select e.kind = 'tune' or exists (select from verdict v where v.experiment_id = experiment) into stands
+    from experiment e where e.id = experiment;
     select count(*) filter (where l.agreed_sha256 is null), max(l.runs) filter (where l.agreed_sha256 is null)
     into unsettled, worst from dispute_leg l where l.dispute_id = dispute_found.id;
     if unsettled > 0 and worst >= 5 + dispute_found.runs_before then
