@@ -168,7 +168,8 @@ static bool check_duplicates(const struct message_create_experiment *create, cha
     if (spec->kind == MESSAGE_MATCH && specification_same_player(&spec->a, &spec->b))
         return refuse(reason, "both sides are the same deterministic player: the two games of each pair "
                               "would be equal, duplicates that prove nothing; change the weights, the "
-                              "engine, its options or the limit of one side");
+                              "engine, its options or the limit of one side; or, to see whether the farm is "
+                              "fair, give both noise: `kroo aa`");
     if (spec->opening_plies == 0 && create->pairs > 1)
         return refuse(reason, "without opening plies every pair would be the same two games: duplicates; "
                               "give --opening-plies, or one pair");
@@ -195,8 +196,8 @@ bool specification_check(const struct message_create_experiment *create,
     if (create->priority > SPECIFICATION_PRIORITY_MAX || create->priority < -SPECIFICATION_PRIORITY_MAX)
         return refuse(reason, "a priority lies within -%d and %d", SPECIFICATION_PRIORITY_MAX,
                       SPECIFICATION_PRIORITY_MAX);
-    if (spec->kind == MESSAGE_MATCH && spec->noise_ppm != 0)
-        return refuse(reason, "a match is played without noise");
+    if (spec->kind == MESSAGE_MATCH && spec->noise_ppm != 0 && !specification_same_player(&spec->a, &spec->b))
+        return refuse(reason, "a match is played without noise; only a player against itself needs it");
     if (spec->kind == MESSAGE_SELFPLAY && !specification_same_player(&spec->a, &spec->b))
         return refuse(reason, "in self-play both sides are the same player");
     return check_rules(spec, reason) && check_terms(create, reason) && check_player(&spec->a, "A", reason) &&

@@ -484,6 +484,7 @@ static int submit(struct launch *launch, const struct settings *settings)
         status = adopt_existing(launch, settings, done.experiment);
     if (status != COMMAND_DONE)
         return status;
+    launch->experiment = done.experiment;
     if (!done.existed && !launch->has_seed && !launch->common.json)
         fprintf(stderr, "seed %llu\n", (unsigned long long)launch->create.spec.seed);
     if (!launch->common.json && strstr(done.text, "approve"))

@@ -24,6 +24,7 @@ struct launch {
     struct launch_limits limits[3];
     struct outfit outfits[3]; /* likewise */
     bool has_pairs, has_seed, wait, dry_run;
+    uint64_t experiment; /* once it was submitted; otherwise 0 */
 };
 
 /* Options of every experiment; its input is a struct launch. */

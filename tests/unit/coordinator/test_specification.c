@@ -192,6 +192,10 @@ static void matches_have_no_noise_and_selfplay_one_player(void **state)
     struct message_create_experiment create = match();
     create.spec.noise_ppm = 1;
     assert_refused(&create, "without noise");
+    create.spec.b = create.spec.a;
+    assert_accepted(&create);
+    create.spec.noise_ppm = 0;
+    assert_refused(&create, "kroo aa");
     create = selfplay();
     create.spec.b.node_limit++;
     assert_refused(&create, "same player");
