@@ -14,6 +14,7 @@ static const struct args_command commands[] = {
     {"down", down_command, "stop it; the data stay", true},
     {"selfplay", selfplay_command, "let one set of weights play itself", true},
     {"match", match_command, "let two players meet, a fixed number of pairs or an SPRT", true},
+    {"tune", tune_command, "tune parameters by SPSA; show how far a tune is", true},
     {"gauntlet", gauntlet_command, "one player against each of several others", true},
     {"roundrobin", roundrobin_command, "several players, each against each", true},
     {"ratings", ratings_command, "the joint ratings of a gauntlet, round robin, pool", true},
