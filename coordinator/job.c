@@ -35,6 +35,9 @@ void job_destroy(struct job *job)
         free(job->report.complete);
         free(job->report.disputed);
         break;
+    case JOB_CONTROL:
+        free(job->control.disputed);
+        break;
     case JOB_PEERS:
         free(job->peers.peers);
         break;
@@ -45,7 +48,6 @@ void job_destroy(struct job *job)
     case JOB_FAULT:
     case JOB_EVENT:
     case JOB_CREATE:
-    case JOB_STOP:
     case JOB_PROMOTE:
     case JOB_LOOKUP:
     case JOB_LOST:

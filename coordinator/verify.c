@@ -343,6 +343,23 @@ static enum store_error ask_sql(struct store *store, struct verify *verify, cons
     return STORE_OK;
 }
 
+/* What is rolled up for the statistics must be what the games add up to. */
+static enum store_error ask_rollups(struct store *store, struct verify *verify, const char *const *parameters)
+{
+    struct store_table rows;
+    enum store_error error = store_query(store,
+                                         "select source, place, recorded, recomputed"
+                                         " from kroo.verify_rollups($1::bigint)",
+                                         parameters, 1, &rows);
+    if (error != STORE_OK)
+        return error;
+    for (size_t i = 0; i < rows.rows; i++)
+        differ(verify, ": %s, %s, says %s, the games make it %s", store_cell(&rows, i, 0),
+               store_cell(&rows, i, 1), store_cell(&rows, i, 2), store_cell(&rows, i, 3));
+    store_table_done(&rows);
+    return STORE_OK;
+}
+
 enum verify_column { PAIR, LEG, MOVES, PLIES, RESULT, REASON, SOUTH, NORTH, POINTS, CLAIMED, SCORES };
 
 static const char games_sql[] =
@@ -393,6 +410,8 @@ static enum store_error run(struct store *store, uint64_t experiment, const stru
         error = (enum store_error)store_stream(store, games_sql, parameters, 1, take_row, verify);
         if (error == STORE_OK)
             error = ask_sql(store, verify, parameters);
+        if (error == STORE_OK)
+            error = ask_rollups(store, verify, parameters);
         if (error == STORE_OK)
             verify_finish(verify, totals);
     } else {

@@ -26,6 +26,7 @@ enum {
     MESSAGE_OPTIONS_MAX = 1024, /* all options of a player, with a NUL */
     MESSAGE_OPTION_MAX = 256,   /* one of them, with its NUL */
     MESSAGE_OPTION_COUNT = 16,
+    MESSAGE_SCALE_USUAL = 1000000, /* scale_ppm of a worker as fast as the reference */
     MESSAGE_TAGS_MAX = 256,
     MESSAGE_SHARE_USUAL = 100,
     MESSAGE_SIGNATURE_MAX = 32, /* an engine's answers to fixed positions, as text */
@@ -56,6 +57,7 @@ enum message_kind {
     MESSAGE_CONTROL_DONE,
     MESSAGE_STATUS_REQUEST,
     MESSAGE_STATUS_REPLY,
+    MESSAGE_CONTROL_EXPERIMENT,
     MESSAGE_KINDS
 };
 
@@ -119,6 +121,8 @@ struct message_hello {
     char engine_build[MESSAGE_NAME_MAX];
     uint64_t session_nonce;
     uint32_t slots, credit;
+    char tags[MESSAGE_TAGS_MAX];               /* what it has, comma separated */
+    uint32_t speed, spread_ppm, load_ppm;      /* of its bench; 0: not measured */
     char confinement[MESSAGE_CONFINEMENT_MAX]; /* of its programs; "": not told */
 };
 
@@ -128,6 +132,7 @@ struct message_welcome {
     uint64_t announcement;
     uint8_t announced[MESSAGE_HASH]; /* zeros when announcement is 0 */
     char engine_build[MESSAGE_NAME_MAX];
+    uint32_t scale_ppm; /* limits of time are multiplied by this; never 0 once decoded */
 };
 
 struct message_refused {
@@ -138,6 +143,7 @@ struct message_refused {
 
 struct message_lease_request {
     uint32_t pairs, pairs_per_minute;
+    uint32_t work_ms; /* 0: any */
 };
 
 struct message_lease_grant {
@@ -171,6 +177,7 @@ struct message_game {
     uint8_t engine_a[MESSAGE_HASH], engine_b[MESSAGE_HASH]; /* zeros: built-in */
     uint8_t tables_a[MESSAGE_HASH], tables_b[MESSAGE_HASH]; /* zeros: none */
     char engine_build[MESSAGE_NAME_MAX];
+    uint32_t core_us;              /* how long a play thread was busy with it; 0: not told */
     char fault[MESSAGE_FAULT_MAX]; /* of a claimed loss: what its program did */
 };
 
@@ -275,6 +282,25 @@ struct message_stop_experiment {
     char reason[MESSAGE_TEXT_MAX];
 };
 
+enum message_verb {
+    MESSAGE_VERB_PAUSE = 1, /* no more leases; those out live on */
+    MESSAGE_VERB_RESUME,
+    MESSAGE_VERB_STOP, /* for good */
+    MESSAGE_VERB_PRIORITY,
+    MESSAGE_VERB_NOTE,
+    MESSAGE_VERB_DELETE,
+    MESSAGE_VERB_APPROVE,
+    MESSAGE_VERB_REJECT,
+    MESSAGE_VERBS
+};
+
+struct message_control_experiment {
+    uint64_t experiment;
+    enum message_verb verb;
+    int32_t priority;            /* of PRIORITY */
+    char text[MESSAGE_TEXT_MAX]; /* of NOTE the note, of all others the reason */
+};
+
 struct message_promote_weights {
     uint8_t sha256[MESSAGE_HASH];
     char line[MESSAGE_NAME_MAX];
@@ -311,6 +337,7 @@ struct message {
         struct message_artifact_chunk artifact_chunk;
         struct message_create_experiment create_experiment;
         struct message_stop_experiment stop_experiment;
+        struct message_control_experiment control_experiment;
         struct message_promote_weights promote_weights;
         struct message_control_done control_done;
         struct message_status_reply status_reply;

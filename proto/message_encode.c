@@ -144,6 +144,7 @@ static void fill_game(const struct message_game *from, Kroo__Wire__GameResult *t
     SET_HASH(to, engine_b, from->engine_b);
     SET_HASH(to, tables_a, from->tables_a);
     SET_HASH(to, tables_b, from->tables_b);
+    SET_SOME(to, core_us, from);
     to->fault = from->fault[0] ? text(from->fault) : NULL;
 }
 
@@ -158,6 +159,10 @@ static void fill_hello(const struct message_hello *from, Kroo__Wire__Hello *to)
     SET(to, session_nonce, from);
     SET(to, slots, from);
     SET(to, credit, from);
+    to->tags = from->tags[0] ? text(from->tags) : NULL;
+    SET_SOME(to, speed, from);
+    SET_SOME(to, spread_ppm, from);
+    SET_SOME(to, load_ppm, from);
     to->confinement = from->confinement[0] ? text(from->confinement) : NULL;
 }
 
@@ -184,6 +189,8 @@ static void fill_welcome(const struct message_welcome *from, Kroo__Wire__Welcome
     to->has_announced_sha256 = from->announcement != 0;
     to->announced_sha256 = hash(from->announced);
     to->engine_build = text(from->engine_build);
+    to->has_scale_ppm = from->scale_ppm != 0 && from->scale_ppm != MESSAGE_SCALE_USUAL;
+    to->scale_ppm = from->scale_ppm;
 }
 
 static void fill_refused(const struct message_refused *from, Kroo__Wire__Refused *to, struct packing *packing)
@@ -353,6 +360,7 @@ static int pack_worker_side(const struct message *message, struct packing *packi
         BODY(LeaseRequest, lease_request, LEASE_REQUEST);
         SET(&lease_request, pairs, &message->lease_request);
         SET(&lease_request, pairs_per_minute, &message->lease_request);
+        SET_SOME(&lease_request, work_ms, &message->lease_request);
         return pack(&envelope->base, MESSAGE_BYTES_MAX, bytes, size);
     }
     case MESSAGE_RESULTS: {
@@ -458,6 +466,16 @@ static int pack_control(const struct message *message, struct packing *packing, 
         BODY(StopExperiment, stop_experiment, STOP_EXPERIMENT);
         SET(&stop_experiment, experiment, &message->stop_experiment);
         stop_experiment.reason = sentence(message->stop_experiment.reason, packing);
+        return pack(&envelope->base, MESSAGE_BYTES_MAX, bytes, size);
+    }
+    case MESSAGE_CONTROL_EXPERIMENT: {
+        BODY(ControlExperiment, control_experiment, CONTROL_EXPERIMENT);
+        const struct message_control_experiment *from = &message->control_experiment;
+        SET(&control_experiment, experiment, from);
+        control_experiment.has_verb = 1;
+        control_experiment.verb = (Kroo__Wire__ControlVerb)from->verb;
+        SET(&control_experiment, priority, from);
+        control_experiment.text = sentence(from->text, packing);
         return pack(&envelope->base, MESSAGE_BYTES_MAX, bytes, size);
     }
     case MESSAGE_PROMOTE_WEIGHTS: {

@@ -124,6 +124,7 @@ static void say_hello(struct worker *worker, int64_t now)
                                            .session_nonce = worker->nonce,
                                            .slots = worker->options.slots,
                                            .credit = worker->options.credit};
+    snprintf(message.hello.tags, sizeof message.hello.tags, "%s", worker->options.tags);
     snprintf(message.hello.name, sizeof message.hello.name, "%s", worker->options.name);
     snprintf(message.hello.engine_build, sizeof message.hello.engine_build, "%s", engine_build());
     snprintf(message.hello.confinement, sizeof message.hello.confinement, "%s",
@@ -218,14 +219,14 @@ static void say_lease_request(struct worker *worker, int64_t now)
     const char *reason;
     if (!may_ask(worker, ASK_LEASE, now) || worker->leaving != LEAVING_NOT)
         return;
-    uint32_t pairs = workload_wanted(worker, &reason);
+    uint32_t work_ms, pairs = workload_wanted(worker, &work_ms, &reason);
     if (reason != NULL)
         worker_idle(worker, reason, now);
     if (pairs == 0)
         return;
     struct message message = {.kind = MESSAGE_LEASE_REQUEST};
     message.lease_request = (struct message_lease_request){
-        .pairs = pairs, .pairs_per_minute = (uint32_t)(worker->games_per_second * 30)};
+        .pairs = pairs, .pairs_per_minute = (uint32_t)(worker->games_per_second * 30), .work_ms = work_ms};
     ask(worker, ASK_LEASE, &message, now);
 }
 

@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 #include "engine/build.h"
 #include "engine/bytes.h"
@@ -140,6 +141,19 @@ static void note_failure(const struct slot *slot, const struct task *task, const
         snprintf(outcome->moves, sizeof outcome->moves, "%s", record->moves);
 }
 
+static int64_t now_us(void)
+{
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (int64_t)now.tv_sec * 1000000 + now.tv_nsec / 1000;
+}
+
+static uint32_t spent_us(int64_t since_us)
+{
+    int64_t spent = now_us() - since_us;
+    return spent < 1 ? 1 : spent > UINT32_MAX ? UINT32_MAX : (uint32_t)spent;
+}
+
 static struct outcome play(struct slot *slot, const struct task *task)
 {
     struct lease *lease = task->lease;
@@ -149,6 +163,7 @@ static struct outcome play(struct slot *slot, const struct task *task)
     struct play_record record = {0};
     atomic_store(&slot->ply, 0);
     atomic_store(&slot->lease, lease);
+    int64_t began_us = now_us();
     bool seated = seat_players(slot, lease);
     outcome.status =
         !seated ? PLAY_MEMORY
@@ -157,6 +172,8 @@ static struct outcome play(struct slot *slot, const struct task *task)
     if (outcome.status == PLAY_DONE) {
         atomic_fetch_add(&lease->plies, record.plies);
         outcome.game = game_create_message(task, &record);
+        if (outcome.game != NULL)
+            outcome.game->core_us = spent_us(began_us);
         outcome.status = outcome.game != NULL ? PLAY_DONE : PLAY_MEMORY;
         if (outcome.game != NULL)
             note_fault(slot, task, &record, outcome.game);

@@ -22,6 +22,7 @@ enum {
 void worker_options_init(struct worker_options *options)
 {
     *options = (struct worker_options){
+        .tags = "",
         .credit = WORKER_CREDIT,
         .spool_max = UINT64_C(1) << 30,
         .drain_ms = WORKER_DRAIN_MS,

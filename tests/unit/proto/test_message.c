@@ -258,6 +258,45 @@ static void test_terms_of_an_experiment_arrive(void **state)
     free(frame.bytes);
 }
 
+static void test_speeds_and_tags_arrive(void **state)
+{
+    (void)state;
+    struct message hello = sample_message(MESSAGE_HELLO), back;
+    strcpy(hello.hello.tags, "arch=x86_64,gpu");
+    hello.hello.speed = 1234567;
+    hello.hello.spread_ppm = 20000;
+    hello.hello.load_ppm = 500000;
+    struct frame frame = encode(&hello);
+    assert_decodes(frame, &back);
+    assert_string_equal(back.hello.tags, "arch=x86_64,gpu");
+    assert_true(back.hello.speed == 1234567 && back.hello.spread_ppm == 20000 &&
+                back.hello.load_ppm == 500000);
+    message_done(&back);
+    free(frame.bytes);
+    struct message welcome = sample_message(MESSAGE_WELCOME);
+    welcome.welcome.scale_ppm = 1500000;
+    frame = encode(&welcome);
+    assert_decodes(frame, &back);
+    assert_int_equal(back.welcome.scale_ppm, 1500000);
+    message_done(&back);
+    free(frame.bytes);
+    struct message request = sample_message(MESSAGE_LEASE_REQUEST);
+    request.lease_request.work_ms = 1700;
+    frame = encode(&request);
+    assert_decodes(frame, &back);
+    assert_int_equal(back.lease_request.work_ms, 1700);
+    message_done(&back);
+    free(frame.bytes);
+    struct message results = sample_message(MESSAGE_RESULTS);
+    results.results.games[1].core_us = UINT32_MAX;
+    frame = encode(&results);
+    assert_decodes(frame, &back);
+    assert_true(back.results.games[0].core_us == 0 && back.results.games[1].core_us == UINT32_MAX);
+    message_done(&back);
+    free(frame.bytes);
+    results.results.games[1].core_us = 0;
+}
+
 /* --- one wrong field a time --- */
 
 /* A fresh sample with one field changed must be refused for `because`. */
@@ -283,6 +322,7 @@ static void test_hello_refusals(void **state)
                                         "a\nb", "\xc3\xa9", "a;b", "-\x7f"};
     for (size_t i = 0; i < sizeof names / sizeof *names; i++)
         REFUSED(MESSAGE_HELLO, strcpy(m.hello.name, names[i]), "name");
+    REFUSED(MESSAGE_HELLO, strcpy(m.hello.tags, "cpu~avx2"), "`cpu~avx2` is no tag");
     struct message far = sample_message(MESSAGE_HELLO), back;
     far.hello.protocol = 900; /* a later version must be readable, so that it can be answered */
     struct frame frame = encode(&far);
@@ -687,6 +727,7 @@ int main(void)
         cmocka_unit_test(test_engines_and_tables_arrive),
         cmocka_unit_test(test_faults_arrive),
         cmocka_unit_test(test_terms_of_an_experiment_arrive),
+        cmocka_unit_test(test_speeds_and_tags_arrive),
         cmocka_unit_test(test_hello_refusals),
         cmocka_unit_test(test_answer_refusals),
         cmocka_unit_test(test_grant_refusals),
