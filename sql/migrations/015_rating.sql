@@ -172,6 +172,9 @@ insert into preset (name, version, summary, options) values
     ('non-regression', 1, 'a change that should cost nothing: accepted unless it loses 10 normalized Elo',
      '["--nodes=1000", "--sprt", "--model=normalized", "--elo0=-10", "--elo1=0", "--max-pairs=20000"]');
 
+-- Noise makes games to learn from; between two players it would be no match.
+alter table experiment add constraint experiment_noise check (kind <> 'match' or noise_ppm = 0 or player_a = player_b);
+
 grant select on tournament, tournament_player, tournament_pairing, tournament_score, tournament_progress, progression,
     preset to kroo_coordinator, kroo_trainer, kroo_reader;
 grant insert on tournament, tournament_player, tournament_pairing, preset to kroo_coordinator;

@@ -123,6 +123,7 @@ update ending_rollup set games = games - 1 where experiment_id = 1 and segment =
 delete from opening_rollup where experiment_id = 1 and segment = 0 and opening = 'AbCd';
 select results_eq('select source, place, recorded from verify_rollups(1)',
     $$values ('opening_rollup', 'segment 0, AbCd', ' games,  won by South,  drawn')$$, 'a row that is missing is found');
+select rollup_drop(1, 0, 0) is null, rollup_fill(1, 0, 4) is null \g /dev/null
 insert into length_rollup values (2, 1, 999, 1, 0);
 select results_eq('select source, place from verify_rollups(2)', $$values ('length_rollup', 'segment 1, 999 plies')$$,
     'a row too many is found');
