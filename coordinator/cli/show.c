@@ -25,6 +25,8 @@ struct show {
     bool has_unbiased; /* a sequential test that has ended */
     struct estimate_unbiased unbiased;
     struct store_table endings, audits;
+    struct store_table
+        reproducible; /* whether its games would come again, and which engines are not proven */
     char warnings[SPECIFICATION_WARNINGS_MAX + 4][SPECIFICATION_REASON_MAX];
     unsigned warning_count;
 };
@@ -205,6 +207,16 @@ static void print_verdict(const struct show *show)
                "");
 }
 
+/* Said where another program plays: of the built-in engine it is a promise. */
+static void print_reproducible(const struct show *show)
+{
+    const char *word = store_cell(&show->reproducible, 0, 0),
+               *engines = store_cell(&show->reproducible, 0, 1);
+    if (strcmp(word, "yes") != 0 && strcmp(word, "no") != 0)
+        printf("  %-11s %s%s%s\n", "reproducible", word,
+               *engines ? ": the same pairs have not been played alike on two machines by " : "", engines);
+}
+
 static void print_work(const struct show *show)
 {
     for (size_t i = 0; i < show->endings.rows; i++)
@@ -215,6 +227,7 @@ static void print_work(const struct show *show)
     printf("  %-11s %llu at work, %llu leases open, %llu disputes open\n", "workers",
            (unsigned long long)show->record.active_sessions, (unsigned long long)show->record.open_leases,
            (unsigned long long)show->record.open_disputes);
+    print_reproducible(show);
     for (unsigned i = 0; i < show->warning_count; i++)
         printf("  %-11s %s\n", "warning", show->warnings[i]);
 }
@@ -342,6 +355,7 @@ static int print_object(const struct show *show)
     json_object_set_new(object, "open_leases", json_integer((json_int_t)show->record.open_leases));
     json_object_set_new(object, "active_sessions", json_integer((json_int_t)show->record.active_sessions));
     json_object_set_new(object, "open_disputes", json_integer((json_int_t)show->record.open_disputes));
+    json_object_set_new(object, "reproducible", json_string(store_cell(&show->reproducible, 0, 0)));
     json_object_set_new(object, "warnings", warnings_json(show));
     return table_json_print(object);
 }
@@ -358,7 +372,13 @@ static int load(struct store *store, uint64_t id, struct show *show)
         return args_refuse("there is no experiment %s: `kroo ls` lists them", text);
     if (error != STORE_OK)
         return connect_failed(store, error);
-    int status = audit_read(store, id, &show->audits);
+    int status = connect_query(
+        store,
+        "select reproducible, engines from kroo.experiment_reproducible where experiment_id = $1::bigint",
+        parameters, 1, &show->reproducible);
+    if (status != COMMAND_DONE)
+        return status;
+    status = audit_read(store, id, &show->audits);
     if (status != COMMAND_DONE)
         return status;
     return connect_query(store,
@@ -393,5 +413,6 @@ int show_command(int argc, char **argv)
     status = request.common.json ? print_object(&show) : print_page(&show);
     store_table_done(&show.endings);
     store_table_done(&show.audits);
+    store_table_done(&show.reproducible);
     return status;
 }
