@@ -4,6 +4,7 @@
 #include "coordinator/cli/args.h"
 #include "coordinator/cli/commands.h"
 #include "coordinator/cli/connect.h"
+#include "coordinator/cli/set_aside.h"
 
 enum { OPTION_LIMIT = 0x3000, OPTION_STATE, OPTION_ALL, OPTION_KIND };
 enum { LIMIT_MAX = 1000000 };
@@ -99,13 +100,15 @@ int workers_command(int argc, char **argv)
         {"all", OPTION_ALL, NULL, 0, "Also sessions that have ended", 1},
         {"limit", OPTION_LIMIT, "N", 0, "At most N sessions, the newest (default 1000)", 1},
         {0}};
-    static const struct argp argp = {.options = options,
-                                     .parser = list_parse,
-                                     .doc = "The workers' sessions, from the database: who they are, what "
-                                            "they hold, what they have finished. "
-                                            "What they do at this very moment is in `kroo status`.\v"
-                                            "Examples:\n  kroo workers\n  kroo workers --all --json",
-                                     .children = args_common_children};
+    static const struct argp argp = {
+        .options = options,
+        .parser = list_parse,
+        .doc = "The workers' sessions, from the database: who they are, what "
+               "they hold, what they have finished. "
+               "What they do at this very moment is in `kroo status`.\v"
+               "Examples:\n  kroo workers\n  kroo workers --all --json\n"
+               "  kroo workers set-aside NAME --reason TEXT (or restore NAME, flags)",
+        .children = args_common_children};
     static const char sql[] =
         "select * from (select s.id as session, s.name, coalesce(s.peer_name, s.peer) as peer, s.slots,"
         " s.open_leases, s.done_leases, s.lost_leases, s.done_pairs,"
@@ -114,6 +117,9 @@ int workers_command(int argc, char **argv)
         " from kroo.worker_session s where s.slots > 0 and ($2::boolean or s.ended_at is null)"
         " order by s.started_at desc, s.id limit $1::bigint) newest order by started, session";
     struct list list = {.limit = 1000};
+    int status;
+    if (set_aside_command(argc, argv, &status))
+        return status;
     argp_parse(&argp, argc, argv, 0, NULL, &list);
     char limit[24];
     snprintf(limit, sizeof limit, "%llu", (unsigned long long)list.limit);
