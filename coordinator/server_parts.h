@@ -101,6 +101,8 @@ struct server_artifact *server_find_artifact(struct server *server, const uint8_
 void server_create(struct server *server, struct session *session, const struct message *message);
 void server_stop(struct server *server, struct session *session, const struct message *message);
 void server_promote(struct server *server, struct session *session, const struct message *message);
+
+/* server_status.c */
 void server_status(struct server *server, struct session *session, const struct message *message);
 
 /* server_answer.c: a job that came back; takes it. */

@@ -16,7 +16,8 @@ command_main selfplay_command, match_command; /* selfplay.c */
 command_main show_command;                    /* show.c */
 command_main watch_command;                   /* follow.c */
 command_main stop_command, status_command;    /* control.c */
-command_main ls_command, workers_command;     /* lists.c */
+command_main ls_command;                      /* lists.c */
+command_main workers_command, why_command;    /* workers.c */
 command_main events_command;                  /* lists.c */
 command_main weights_command;                 /* weights.c */
 command_main engine_command;                  /* engine.c */

@@ -43,13 +43,13 @@ select set_eq($$select * from column_updates_of('kroo_trainer')$$, array['learni
     'generation.candidate_sha256', 'generation.gate_id', 'generation.first_match_id', 'generation.outcome',
     'generation.reason', 'generation.ended_at'], 'a trainer fills in generations, and changes nothing else');
 select set_eq($$select u from column_updates_of('kroo_coordinator') u where u !~ '^experiment_counter'$$,
-    array['experiment.state', 'experiment.state_reason', 'experiment.ended_at', 'experiment.priority', 'session.ended_at',
+    array['experiment.state', 'experiment.state_reason', 'experiment.ended_at', 'experiment.priority', 'session.ended_at', 'session.scale_ppm',
     'lease.state', 'lease.ended_at', 'dispute.state', 'dispute.settled_at', 'dispute.settlement', 'peer.name', 'peer.role',
     'peer.allowed_at', 'peer.allowed_by', 'peer.revoked_at', 'peer.revoked_by', 'tournament.planned_rounds',
     'tournament_pairing.experiment_id'],
     'a coordinator changes states, never specifications, games or verdicts');
 select is_empty($$select proname from pg_proc where pronamespace = 'kroo'::regnamespace and proname not in
-    ('verify_counters', 'counters_recompute') and has_function_privilege('kroo_reader', oid, 'EXECUTE')$$,
+    ('verify_counters', 'counters_recompute', 'sprt_pairs_left') and has_function_privilege('kroo_reader', oid, 'EXECUTE')$$,
     'a reader runs the checks and nothing else');
 
 -- And in deed.

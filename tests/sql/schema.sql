@@ -11,7 +11,8 @@ from (select t_experiment('match', true, 10), t_experiment('selfplay', false, 10
 select views_are('kroo', array['experiment_counted', 'game_counted', 'experiment_progress', 'experiment_verdict',
     'champion', 'weights_lineage', 'worker_session', 'first_move_score', 'endings_by_reason', 'game_length',
     'counter_difference', 'dispute_leg', 'weights_provenance', 'learning_curve',
-    'tournament_score', 'tournament_progress', 'progression']);
+    'tournament_score', 'tournament_progress', 'progression',
+    'experiment_rate']);
 
 select is_empty($$
     select c.relname || '.' || a.attname from pg_class c join pg_attribute a on a.attrelid = c.oid
