@@ -34,6 +34,10 @@ void job_destroy(struct job *job)
     case JOB_REPORT:
         free(job->report.complete);
         free(job->report.disputed);
+        tune_book_destroy(job->report.players);
+        break;
+    case JOB_CONTROL:
+        free(job->control.disputed);
         break;
     case JOB_PEERS:
         free(job->peers.peers);
@@ -45,7 +49,6 @@ void job_destroy(struct job *job)
     case JOB_FAULT:
     case JOB_EVENT:
     case JOB_CREATE:
-    case JOB_STOP:
     case JOB_PROMOTE:
     case JOB_LOOKUP:
     case JOB_LOST:

@@ -7,6 +7,8 @@
 #include <pthread.h>
 #include <stdbool.h>
 
+#include "coordinator/tune_book.h"
+#include "coordinator/control.h"
 #include "proto/message.h"
 #include "proto/socket.h"
 #include "sql/store.h"
@@ -23,7 +25,7 @@ enum job_kind {
     JOB_EVENT,       /* a line of the event log */
     /* each in a transaction of its own */
     JOB_CREATE,
-    JOB_STOP,
+    JOB_CONTROL, /* a verb done to an experiment */
     JOB_PROMOTE,
     JOB_ARTIFACT, /* an artifact's bytes, for the chunks */
     JOB_LOOKUP,   /* an experiment that is not in memory */
@@ -67,14 +69,20 @@ struct job_fault {
 
 struct job_create {
     struct store_experiment experiment;
+    char submitter[STORE_NAME]; /* "": needs no approval */
     bool existed;
 };
 
-struct job_stop {
+struct job_control {
     uint64_t experiment;
-    char by[STORE_NAME];
-    char reason[STORE_TEXT];
-    bool written;
+    enum message_verb verb;
+    int32_t priority;
+    char text[STORE_TEXT];
+    char by[STORE_NAME], user[STORE_NAME]; /* name, and ZAP user */
+    struct control_step step;              /* what came of it */
+    uint64_t games;                        /* deleted with it */
+    uint64_t *disputed;                    /* of one that was blocked: pairs to play again */
+    size_t disputed_count;
 };
 
 struct job_promote {
@@ -110,8 +118,10 @@ struct job_report {
     struct job_pair *disputed; /* pairs to play again, by another session than the one that played it last */
     size_t disputed_count;
     uint64_t prefix;
-    bool ended;   /* decided, stopped or finished: no more leases */
-    bool blocked; /* a dispute that does not settle: no more leases either */
+    bool ended;                /* decided, stopped or finished: no more leases */
+    bool blocked;              /* a dispute that does not settle: no more leases either */
+    struct tune_book *players; /* owned; of a tune: what has come to its batches; else NULL */
+    uint64_t follow_up;        /* an experiment that was made at its end, 0 for none */
 };
 
 struct job_peers {
@@ -138,7 +148,7 @@ struct job {
         struct job_event event;
         struct job_fault fault;
         struct job_create create;
-        struct job_stop stop;
+        struct job_control control;
         struct job_promote promote;
         struct job_artifact artifact;
         struct job_lookup lookup;

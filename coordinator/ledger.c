@@ -42,6 +42,7 @@ void ledger_destroy(struct ledger *ledger)
         return;
     tally_destroy(ledger->tally);
     tally_destroy(ledger->draft);
+    course_destroy(ledger->course);
     free(ledger);
 }
 
@@ -62,6 +63,8 @@ void ledger_keep(struct ledger *ledger)
     if (!ledger->draft)
         return;
     tally_swap(ledger->tally, ledger->draft);
+    if (ledger->course)
+        course_keep(ledger->course);
     ledger->games_stored = ledger->draft_games_stored;
     ledger->ended = ledger->draft_ended;
     ledger_discard(ledger);
@@ -71,6 +74,8 @@ void ledger_discard(struct ledger *ledger)
 {
     tally_destroy(ledger->draft);
     ledger->draft = NULL;
+    if (ledger->course)
+        course_discard(ledger->course);
 }
 
 enum store_error ledger_settle(struct ledger *ledger, struct store *store, uint64_t pair, bool *again,
@@ -189,4 +194,14 @@ int ledger_book_add(struct ledger_book *book, struct ledger *ledger)
     }
     book->ledgers[book->count++] = ledger;
     return 0;
+}
+
+void ledger_book_remove(struct ledger_book *book, uint64_t experiment)
+{
+    for (size_t i = 0; i < book->count; i++)
+        if (book->ledgers[i]->experiment.id == experiment) {
+            ledger_destroy(book->ledgers[i]);
+            book->ledgers[i] = book->ledgers[--book->count];
+            return;
+        }
 }

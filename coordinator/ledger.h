@@ -4,12 +4,14 @@
 #ifndef KROO_COORDINATOR_LEDGER_H
 #define KROO_COORDINATOR_LEDGER_H
 
+#include "coordinator/course.h"
 #include "coordinator/tally.h"
 #include "sql/store.h"
 
 struct ledger {
     struct store_experiment experiment;
     struct tally *tally;
+    struct course *course; /* owned; of a tune, else NULL */
     uint64_t games_stored;
     bool ended; /* a verdict is written: nothing counts any more */
     /* of the transaction under way; NULL when it has not touched this experiment */
@@ -50,6 +52,8 @@ void ledger_book_done(struct ledger_book *book);
 struct ledger *ledger_book_find(const struct ledger_book *book, uint64_t experiment);
 /* Takes the ledger. 0, or -1 without memory (the ledger stays the caller's). */
 int ledger_book_add(struct ledger_book *book, struct ledger *ledger);
+/* Destroys the ledger of an experiment that was deleted. */
+void ledger_book_remove(struct ledger_book *book, uint64_t experiment);
 
 /* The test of an experiment as the tally wants it; false when the experiment has none. */
 bool ledger_test(const struct store_experiment *experiment, struct sprt_test *test);

@@ -25,8 +25,7 @@ const char *record_state_name(enum store_state state)
 
 const char *record_outcome(const struct record *record)
 {
-    bool plain =
-        record->experiment.kind == STORE_SELFPLAY && strcmp(record->verdict.verdict, "undecided") == 0;
+    bool plain = record->experiment.kind != STORE_MATCH && strcmp(record->verdict.verdict, "undecided") == 0;
     return record->has_verdict && !plain ? record->verdict.verdict : record_state_name(record->state);
 }
 
@@ -185,6 +184,18 @@ enum store_error record_load(struct store *store, uint64_t id, struct record *ou
 
 bool record_is_idle(const struct record *record, char why[SPECIFICATION_REASON_MAX])
 {
+    unsigned long long id = record->experiment.id;
+    if (record->state == STORE_PAUSED && record->open_leases == 0) {
+        snprintf(why, SPECIFICATION_REASON_MAX, "it is paused (%.150s): `kroo resume %llu` lets it go on",
+                 record->state_reason, id);
+        return true;
+    }
+    if (record->state == STORE_PENDING) {
+        snprintf(why, SPECIFICATION_REASON_MAX,
+                 "it waits until an operator approves it: `kroo approve %llu`, or `kroo reject %llu`", id,
+                 id);
+        return true;
+    }
     if (record->state != STORE_RUNNING || record->open_leases > 0)
         return false;
     if (record->able_workers > 0 && record->open_disputes > 0)
@@ -223,6 +234,11 @@ void record_left(const struct record *record, char text[RECORD_LEFT])
     else
         snprintf(text, RECORD_LEFT, "%s%lld:%02lld:%02lld%s", about, seconds / 3600, seconds / 60 % 60,
                  seconds % 60, label);
+}
+
+bool record_is_open(const struct record *record)
+{
+    return record->state == STORE_RUNNING || record->state == STORE_PAUSED || record->state == STORE_PENDING;
 }
 
 const struct store_counters *record_counters(const struct record *record)

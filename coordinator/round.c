@@ -1,9 +1,11 @@
 #include "coordinator/round.h"
+#include "coordinator/round_control.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "coordinator/round_tune.h"
 #include "engine/tables.h"
 #include "engine/weights.h"
 #include "proto/artifact.h"
@@ -56,6 +58,8 @@ enum store_error round_load(struct round *round, const struct store_experiment *
         snprintf(text, STORE_TEXT, "%s", store_reason(round->store));
     hold_up_to(&loading, UINT64_MAX);
     free(disputed);
+    if (error == STORE_OK && experiment->kind == STORE_TUNE)
+        error = round_tune_load(round, ledger, text);
     if (error == STORE_OK && loading.worst < 0) {
         snprintf(text, STORE_TEXT, "experiment %llu, pair %llu: %s (is `window` smaller than it was?)",
                  (unsigned long long)experiment->id, (unsigned long long)loading.worst_pair,
@@ -71,7 +75,7 @@ enum store_error round_load(struct round *round, const struct store_experiment *
 
 /* --- reports --- */
 
-static struct job_report *report_of(struct round *round, uint64_t experiment)
+struct job_report *round_report(struct round *round, uint64_t experiment)
 {
     for (struct job *job = round->reports; job; job = job->next)
         if (job->report.experiment == experiment)
@@ -132,7 +136,7 @@ static enum store_error count_game(struct round *round, const struct store_game 
                                    enum store_outcome outcome)
 {
     struct ledger *ledger = ledger_book_find(round->book, game->experiment);
-    struct job_report *report = report_of(round, game->experiment);
+    struct job_report *report = round_report(round, game->experiment);
     if (!ledger || !report || ledger_draft(ledger) != 0)
         return STORE_ERROR_MEMORY;
     if (outcome == STORE_GAME_INSERTED)
@@ -192,7 +196,7 @@ static enum store_error settle_disputes(struct round *round, const struct store_
                     opens_or_settles(ledger, &games[i - 1], outcome[i - 1]));
         if (!last_leg || !met || ledger->draft_ended)
             continue;
-        struct job_report *report = report_of(round, games[i].experiment);
+        struct job_report *report = round_report(round, games[i].experiment);
         bool again = false, blocked = false;
         error = ledger_settle(ledger, round->store, games[i].pair, &again, &blocked);
         report->blocked = report->blocked || blocked;
@@ -255,6 +259,8 @@ static enum store_error put_counters(struct round *round)
             continue;
         struct store_counters counters = ledger_counters(ledger);
         error = store_counters_update(round->store, ledger->experiment.id, &counters);
+        if (error == STORE_OK && ledger->course && !ledger->draft_ended)
+            error = round_tune_advance(round, ledger);
         if (error == STORE_OK && !ledger->draft_ended && tally_decision(ledger->draft) != TALLY_NONE) {
             struct store_verdict verdict = ledger_verdict(ledger, NULL, NULL);
             bool written;
@@ -267,11 +273,11 @@ static enum store_error put_counters(struct round *round)
 
 /* --- the rest of a round --- */
 
-/* A lease asked for before the verdict and written after it would be one that nobody waits for. */
+/* A lease asked for before the verdict, or before a pause, and written after it would be one too many. */
 static enum store_error put_grant(struct round *round, struct job_grant *grant)
 {
     const struct ledger *ledger = ledger_book_find(round->book, grant->lease.experiment);
-    grant->late = ledger && ledger_has_ended(ledger);
+    grant->late = !ledger || ledger_has_ended(ledger) || ledger->experiment.state != STORE_RUNNING;
     return grant->late ? STORE_OK : store_lease_insert(round->store, &grant->lease, 1);
 }
 
@@ -309,6 +315,18 @@ static void finish_reports(struct round *round)
     }
 }
 
+static void note_blocked(struct round *round, const struct job *jobs)
+{
+    for (const struct job *job = jobs; job; job = job->next) {
+        uint64_t experiment = job->kind == JOB_BLOCK                           ? job->event.experiment
+                              : job->kind == JOB_REPORT && job->report.blocked ? job->report.experiment
+                                                                               : 0;
+        struct ledger *ledger = experiment ? ledger_book_find(round->book, experiment) : NULL;
+        if (ledger)
+            ledger->experiment.state = STORE_BLOCKED;
+    }
+}
+
 enum store_error round_commit(struct round *round, struct job *jobs)
 {
     round->reports = NULL;
@@ -337,6 +355,8 @@ enum store_error round_commit(struct round *round, struct job *jobs)
         else
             ledger_discard(round->book->ledgers[i]);
     if (committed) {
+        note_blocked(round, jobs);
+        note_blocked(round, round->reports);
         finish_reports(round);
         return STORE_OK;
     }
@@ -434,32 +454,19 @@ static enum store_error single_create(struct round *round, struct job *job)
         error = store_experiment_create(round->store, &create->experiment, &create->existed);
     if (error != STORE_OK)
         return error;
+    if (!create->existed && create->experiment.kind == STORE_TUNE)
+        error = round_tune_begin(round, job);
+    if (error != STORE_OK)
+        return error;
     if (create->existed)
         return store_experiment_get(round->store, create->experiment.id, &create->experiment);
-    char text[STORE_TEXT];
-    snprintf(text, sizeof text, "created by %s", create->experiment.created_by);
-    return store_event(round->store, "experiment-created", create->experiment.id, 0, text);
-}
-
-static enum store_error single_stop(struct round *round, struct job *job)
-{
-    struct ledger *ledger = ledger_book_find(round->book, job->stop.experiment);
-    if (!ledger || ledger->ended) {
-        snprintf(job->text, sizeof job->text, "experiment %llu is not running",
-                 (unsigned long long)job->stop.experiment);
-        job->error = STORE_ERROR_REFUSED;
-        return STORE_ERROR_REFUSED;
-    }
-    if (ledger_draft(ledger) != 0)
-        return STORE_ERROR_MEMORY;
-    struct store_verdict verdict = ledger_verdict(ledger, job->stop.by, job->stop.reason);
-    enum store_error error = store_verdict_write(round->store, &verdict, &job->stop.written);
-    ledger->draft_ended = true;
+    error = round_pend(round, job);
     if (error != STORE_OK)
         return error;
     char text[STORE_TEXT];
-    snprintf(text, sizeof text, "stopped by %s: %.400s", job->stop.by, job->stop.reason);
-    return store_event(round->store, "experiment-stopped", job->stop.experiment, 0, text);
+    snprintf(text, sizeof text, "created by %s%s", create->experiment.created_by,
+             create->submitter[0] ? ": waits for approval" : "");
+    return store_event(round->store, "experiment-created", create->experiment.id, 0, text);
 }
 
 static enum store_error single_promote(struct round *round, struct job *job)
@@ -482,13 +489,12 @@ static enum store_error single_work(struct round *round, struct job *job)
     switch (job->kind) {
     case JOB_CREATE:
         return single_create(round, job);
-    case JOB_STOP:
-        return single_stop(round, job);
+    case JOB_CONTROL:
+        return round_control(round, job);
     case JOB_PROMOTE:
         return single_promote(round, job);
     case JOB_ARTIFACT:
-        return store_artifact_get(round->store, job->artifact.sha256, &job->artifact.content,
-                                  &job->artifact.size);
+        return round_tune_artifact(round, job);
     case JOB_LOOKUP:
         return single_lookup(round, job);
     default:
@@ -511,18 +517,14 @@ static enum store_error single_enter(struct round *round, struct job *job)
 
 enum store_error round_single(struct round *round, struct job *job)
 {
-    struct ledger *ledger = NULL;
+    round->reports = NULL;
     enum store_error error = store_begin(round->store);
     if (error == STORE_OK)
         error = single_work(round, job);
     if (error == STORE_OK)
         error = store_commit(round->store);
-    if (job->kind == JOB_STOP && (ledger = ledger_book_find(round->book, job->stop.experiment)) != NULL) {
-        if (error == STORE_OK)
-            ledger_keep(ledger);
-        else
-            ledger_discard(ledger);
-    }
+    if (job->kind == JOB_CONTROL)
+        round_control_end(round, job, error == STORE_OK);
     if (error != STORE_OK) {
         if (!job->text[0])
             snprintf(job->text, sizeof job->text, "%s", store_reason(round->store));

@@ -107,6 +107,20 @@ static bool plays_here(const struct store_player *player)
     return message_hash_is_none(player->engine);
 }
 
+/* Pairs of it go out from now on. */
+static void enter_schedule(struct server *server, const struct store_experiment *row)
+{
+    if (schedule_add(server->schedule, row->id, row->priority) != 0) {
+        log_line(LOG_LEVEL_ERROR, "not-scheduled", "experiment=%llu: too many experiments run",
+                 (unsigned long long)row->id);
+        return;
+    }
+    schedule_set_share(server->schedule, row->id, row->share);
+    if (!schedule_set_needs(server->schedule, row->id, row->tags, is_timed(&row->a) || is_timed(&row->b)))
+        log_line(LOG_LEVEL_ERROR, "no-memory", "experiment=%llu: its tags are not seen to",
+                 (unsigned long long)row->id);
+}
+
 static void open_for_work(struct server *server, struct server_experiment *experiment)
 {
     const struct store_experiment *row = &experiment->row;
@@ -118,20 +132,39 @@ static void open_for_work(struct server *server, struct server_experiment *exper
             (unsigned long long)row->id, row->a.engine_build, engine_build());
         return;
     }
+    bool timed = is_timed(&row->a) || is_timed(&row->b);
     if (lease_experiment_add(server->leases, row->id, row->planned_pairs, server->options.window,
-                             experiment->prefix) != LEASE_OK ||
-        schedule_add(server->schedule, row->id, row->priority) != 0) {
+                             experiment->prefix) != LEASE_OK) {
         log_line(LOG_LEVEL_ERROR, "not-scheduled", "experiment=%llu: too many experiments run",
                  (unsigned long long)row->id);
         return;
     }
-    bool timed = is_timed(&row->a) || is_timed(&row->b);
+    if (row->kind == STORE_TUNE)
+        server_tune_open(server, experiment);
     lease_experiment_terms(server->leases, row->id, row->core_cap,
                            !timed && plays_here(&row->a) && plays_here(&row->b));
-    schedule_set_share(server->schedule, row->id, row->share);
-    if (!schedule_set_needs(server->schedule, row->id, row->tags, timed))
-        log_line(LOG_LEVEL_ERROR, "no-memory", "experiment=%llu: its tags are not seen to",
-                 (unsigned long long)row->id);
+    if (row->state == STORE_RUNNING)
+        enter_schedule(server, row);
+    else
+        lease_experiment_close(server->leases, row->id);
+}
+
+void server_hold_experiment(struct server *server, struct server_experiment *experiment,
+                            enum store_state state)
+{
+    experiment->row.state = state;
+    schedule_remove(server->schedule, experiment->row.id);
+    lease_experiment_close(server->leases, experiment->row.id);
+}
+
+void server_resume_experiment(struct server *server, struct server_experiment *experiment)
+{
+    experiment->row.state = STORE_RUNNING;
+    experiment->setbacks = 0;
+    if (!experiment->playable)
+        return;
+    lease_experiment_reopen(server->leases, experiment->row.id);
+    enter_schedule(server, &experiment->row);
 }
 
 struct server_experiment *server_add_experiment(struct server *server, const struct store_experiment *row,
@@ -151,9 +184,24 @@ struct server_experiment *server_add_experiment(struct server *server, const str
         return NULL;
     }
     server->experiments[server->experiment_count++] = experiment;
-    if (row->state == STORE_RUNNING)
+    if (!experiment->ended)
         open_for_work(server, experiment);
     return experiment;
+}
+
+void server_forget_experiment(struct server *server, uint64_t id)
+{
+    for (size_t i = 0; i < server->experiment_count; i++) {
+        struct server_experiment *experiment = server->experiments[i];
+        if (experiment->row.id != id)
+            continue;
+        server_end_experiment(server, experiment);
+        referee_done(&experiment->referee);
+        free(experiment);
+        server->experiments[i] = server->experiments[--server->experiment_count];
+        break;
+    }
+    server->unknown[server->unknown_next++ % SERVER_UNKNOWN_MAX] = id;
 }
 
 void server_end_experiment(struct server *server, struct server_experiment *experiment)
@@ -168,6 +216,13 @@ void server_end_experiment(struct server *server, struct server_experiment *expe
 }
 
 /* --- start --- */
+
+static void restore_experiment(struct server *server, const struct writer_experiment *start)
+{
+    struct server_experiment *experiment = server_add_experiment(server, &start->experiment, start->prefix);
+    if (experiment && start->players)
+        server_tune_take(server, experiment, start->players);
+}
 
 static void end_leases(struct server *server, const struct lease *leases, size_t count,
                        enum store_lease_state state)
@@ -209,7 +264,7 @@ static void restore_leases(struct server *server, struct writer_start *start)
 static void restore(struct server *server, struct writer_start *start)
 {
     for (size_t i = 0; i < start->experiment_count; i++)
-        server_add_experiment(server, &start->experiments[i].experiment, start->experiments[i].prefix);
+        restore_experiment(server, &start->experiments[i]);
     restore_leases(server, start);
     for (size_t i = 0; i < start->experiment_count; i++)
         for (size_t j = 0; j < start->experiments[i].complete_count; j++)
@@ -280,6 +335,7 @@ static void close_server(struct server *server)
     allowlist_done(&server->allowlist);
     for (size_t i = 0; i < server->experiment_count; i++) {
         referee_done(&server->experiments[i]->referee);
+        tune_book_destroy(server->experiments[i]->players);
         free(server->experiments[i]);
     }
     free(server->experiments);
@@ -312,6 +368,9 @@ static void serve_session(struct server *server, struct session *session, struct
         break;
     case MESSAGE_STOP_EXPERIMENT:
         server_stop(server, session, message);
+        break;
+    case MESSAGE_CONTROL_EXPERIMENT:
+        server_control(server, session, message);
         break;
     case MESSAGE_PROMOTE_WEIGHTS:
         server_promote(server, session, message);
@@ -421,7 +480,7 @@ static void tick(struct server *server)
 static void take_setback(struct server *server, const struct session *session, uint64_t id, const char *why)
 {
     struct server_experiment *experiment = server_find_experiment(server, id);
-    if (!experiment || experiment->ended)
+    if (!experiment || experiment->ended || experiment->row.state != STORE_RUNNING)
         return;
     server_event(server, "lease-given-back", id, session->id, "worker %s: %s", session->name, why);
     bool others = experiment->setbacks > 0 && strcmp(experiment->setback_worker, session->name) != 0;
@@ -435,7 +494,7 @@ static void take_setback(struct server *server, const struct session *session, u
              others ? "by two workers" : "five times by one worker");
     server_event(server, "experiment-blocked", id, session->id, "%s", job->event.text);
     server_submit(server, job);
-    server_end_experiment(server, experiment);
+    server_hold_experiment(server, experiment, STORE_BLOCKED);
 }
 
 static void store_fault(struct server *server, const struct session *session,

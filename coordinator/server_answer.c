@@ -154,7 +154,7 @@ static void answer_grant(struct server *server, struct job *job)
             if (!job->grant.late)
                 end_lease_row(server, row->id);
             job->error = STORE_ERROR_CONNECTION;
-            snprintf(job->text, sizeof job->text, "the experiment ended meanwhile: ask again");
+            snprintf(job->text, sizeof job->text, "the experiment ended or was paused meanwhile: ask again");
         }
         refuse_job(server, job);
         return;
@@ -171,6 +171,8 @@ static void answer_grant(struct server *server, struct job *job)
         .skip = skip,
     };
     wire_spec(&experiment->row, &grant->spec);
+    if (experiment->row.kind == STORE_TUNE)
+        server_tune_spec(experiment, row->first_pair, &grant->spec);
     for (uint32_t i = 0; i < row->pair_count && grant->skip_count < MESSAGE_SKIP_MAX; i++)
         if (lease_pair_done(server->leases, row->experiment, row->first_pair + i))
             skip[grant->skip_count++] = row->first_pair + i;
@@ -217,20 +219,65 @@ static void answer_create(struct server *server, struct job *job)
     if (!server_find_experiment(server, row->id))
         server_add_experiment(server, row, 0);
     control_done(server, job, row->id, job->create.existed,
-                 job->create.existed ? "this experiment was there already" : "created");
+                 job->create.existed           ? "this experiment was there already"
+                 : row->state == STORE_PENDING ? "created; it waits until an operator approves it"
+                                               : "created");
 }
 
-static void answer_stop(struct server *server, struct job *job)
+/* What the row in memory becomes; the database has it already. */
+static void follow_control(struct server *server, const struct job_control *control,
+                           struct server_experiment *experiment)
 {
+    switch (control->step.effect) {
+    case CONTROL_MOVE:
+        if (control->step.state != STORE_RUNNING) {
+            server_hold_experiment(server, experiment, control->step.state);
+            break;
+        }
+        for (size_t i = 0; i < control->disputed_count; i++)
+            lease_reissue(server->leases, control->experiment, control->disputed[i], 0);
+        server_resume_experiment(server, experiment);
+        break;
+    case CONTROL_CHANGE:
+        if (control->verb != MESSAGE_VERB_PRIORITY)
+            break;
+        experiment->row.priority = control->priority;
+        schedule_set_priority(server->schedule, control->experiment, control->priority);
+        break;
+    case CONTROL_END:
+        experiment->row.state = control->step.state;
+        server_end_experiment(server, experiment);
+        break;
+    case CONTROL_DELETE:
+    case CONTROL_AGREE:
+    case CONTROL_REFUSE:
+        break;
+    }
+}
+
+static void answer_control(struct server *server, struct job *job)
+{
+    const struct job_control *control = &job->control;
+    struct server_experiment *experiment = server_find_experiment(server, control->experiment);
+    char text[MESSAGE_TEXT_MAX];
+    if (experiment && control->verb == MESSAGE_VERB_DELETE && experiment->deleting)
+        experiment->deleting--;
     if (job->error != STORE_OK) {
         refuse_job(server, job);
         return;
     }
-    struct server_experiment *experiment = server_find_experiment(server, job->stop.experiment);
+    bool agreed = control->step.effect == CONTROL_AGREE;
     if (experiment)
-        server_end_experiment(server, experiment);
-    control_done(server, job, job->stop.experiment, !job->stop.written,
-                 job->stop.written ? "stopped" : "it had a verdict already, which stands");
+        follow_control(server, control, experiment);
+    if (control->step.effect == CONTROL_DELETE)
+        server_forget_experiment(server, control->experiment);
+    log_line(LOG_LEVEL_INFO, "control", "experiment=%llu verb=%s by=%s%s",
+             (unsigned long long)control->experiment, control_verb_name(control->verb), control->by,
+             agreed ? ": it was so already" : "");
+    snprintf(text, sizeof text, "%s", agreed ? control->step.text : control_done_word(control->verb));
+    if (control->step.effect == CONTROL_DELETE)
+        snprintf(text, sizeof text, "deleted, with %llu games", (unsigned long long)control->games);
+    control_done(server, job, control->experiment, agreed, text);
 }
 
 static void answer_promote(struct server *server, struct job *job)
@@ -342,11 +389,17 @@ static void answer_report(struct server *server, struct job *job)
                       report->disputed[i].session);
     experiment->prefix = report->prefix;
     lease_experiment_advance(server->leases, report->experiment, report->prefix);
+    if (report->players)
+        server_tune_take(server, experiment, report->players);
+    if (report->follow_up)
+        server_tune_follow_up(server, report->follow_up);
     if (report->blocked)
         server_event(server, "experiment-blocked", report->experiment, 0,
                      "five runs of a pair did not settle its dispute: no more leases until somebody looks");
-    if (report->ended || report->blocked)
+    if (report->ended)
         server_end_experiment(server, experiment);
+    else if (report->blocked)
+        server_hold_experiment(server, experiment, STORE_BLOCKED);
     if (ended && ended->leases_end.count)
         server_submit(server, ended);
     else
@@ -370,7 +423,7 @@ void server_take_answer(struct server *server, struct job *job)
         [JOB_GRANT] = answer_grant,
         [JOB_SESSION] = answer_session,
         [JOB_CREATE] = answer_create,
-        [JOB_STOP] = answer_stop,
+        [JOB_CONTROL] = answer_control,
         [JOB_PROMOTE] = answer_promote,
         [JOB_ARTIFACT] = answer_artifact,
         [JOB_LOOKUP] = answer_lookup,

@@ -27,10 +27,12 @@ struct server_experiment {
     struct store_experiment row;
     struct referee referee;
     uint64_t prefix;
+    unsigned deleting;                     /* deletions asked for: nothing of it is taken any more */
     bool ended;                            /* no more leases; late results are stored and not counted */
     bool playable;                         /* by this engine build */
     unsigned setbacks;                     /* leases given back for a player's fault since a game came */
     char setback_worker[MESSAGE_NAME_MAX]; /* who gave the first of them back */
+    struct tune_book *players;             /* of a tune: who plays its batches; owned; else NULL */
 };
 
 struct server_artifact {
@@ -75,6 +77,12 @@ struct server_experiment *server_find_experiment(const struct server *server, ui
 struct server_experiment *server_add_experiment(struct server *server, const struct store_experiment *row,
                                                 uint64_t prefix);
 void server_end_experiment(struct server *server, struct server_experiment *experiment);
+/* Pending, paused, blocked: no more grants; what is out lives on. */
+void server_hold_experiment(struct server *server, struct server_experiment *experiment,
+                            enum store_state state);
+void server_resume_experiment(struct server *server, struct server_experiment *experiment);
+/* It was deleted. */
+void server_forget_experiment(struct server *server, uint64_t id);
 void server_reply(struct server *server, const struct socket_peer *peer, struct message *message);
 void server_refuse(struct server *server, const struct socket_peer *peer, uint64_t request,
                    enum message_refusal code, uint32_t retry_ms, const char *format, ...)
@@ -85,6 +93,18 @@ bool server_submit(struct server *server, struct job *job);
 void server_event(struct server *server, const char *kind, uint64_t experiment, uint64_t session,
                   const char *format, ...) __attribute__((format(printf, 5, 6)));
 uint32_t server_jitter(struct server *server, uint32_t retry_ms);
+
+/* server_tune.c */
+/* A tune enters memory: nothing of it is leased before its players are known. */
+void server_tune_open(struct server *server, struct server_experiment *experiment);
+/* Players of further batches, which may be leased from now on. */
+void server_tune_take(struct server *server, struct server_experiment *experiment,
+                      const struct tune_book *news);
+/* The specification of a lease: the players of its batch. */
+void server_tune_spec(const struct server_experiment *experiment, uint64_t first_pair,
+                      struct message_spec *spec);
+/* What was made at a tune's end enters memory. */
+void server_tune_follow_up(struct server *server, uint64_t experiment);
 
 /* server_worker.c, server_control.c: one message each; results are taken over. */
 void server_hello(struct server *server, const struct socket_peer *peer, const struct message *message);
@@ -99,6 +119,7 @@ void server_send_chunk(struct server *server, const struct socket_peer *peer, ui
 struct server_artifact *server_find_artifact(struct server *server, const uint8_t sha256[STORE_HASH]);
 
 void server_create(struct server *server, struct session *session, const struct message *message);
+void server_control(struct server *server, struct session *session, const struct message *message);
 void server_stop(struct server *server, struct session *session, const struct message *message);
 void server_promote(struct server *server, struct session *session, const struct message *message);
 

@@ -289,8 +289,8 @@ static void judge(struct server *server, struct session *session, struct job_res
 {
     char reason[160];
     struct server_experiment *experiment = server_find_experiment(server, game->experiment);
-    if (!experiment) {
-        refuse_game(server, results, game, "there is no such experiment");
+    if (!experiment || experiment->deleting) {
+        refuse_game(server, results, game, "there is no such experiment (any more)");
         return;
     }
     if (!experiment->ended && game->pair >= experiment->prefix + server->options.window) {

@@ -30,6 +30,7 @@ const char *message_kind_name(enum message_kind kind)
         [MESSAGE_CONTROL_DONE] = "CONTROL_DONE",
         [MESSAGE_STATUS_REQUEST] = "STATUS_REQUEST",
         [MESSAGE_STATUS_REPLY] = "STATUS_REPLY",
+        [MESSAGE_CONTROL_EXPERIMENT] = "CONTROL_EXPERIMENT",
     };
     return (unsigned)kind < MESSAGE_KINDS ? names[kind] : "?";
 }

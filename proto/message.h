@@ -57,6 +57,7 @@ enum message_kind {
     MESSAGE_CONTROL_DONE,
     MESSAGE_STATUS_REQUEST,
     MESSAGE_STATUS_REPLY,
+    MESSAGE_CONTROL_EXPERIMENT,
     MESSAGE_KINDS
 };
 
@@ -281,6 +282,25 @@ struct message_stop_experiment {
     char reason[MESSAGE_TEXT_MAX];
 };
 
+enum message_verb {
+    MESSAGE_VERB_PAUSE = 1, /* no more leases; those out live on */
+    MESSAGE_VERB_RESUME,
+    MESSAGE_VERB_STOP, /* for good */
+    MESSAGE_VERB_PRIORITY,
+    MESSAGE_VERB_NOTE,
+    MESSAGE_VERB_DELETE,
+    MESSAGE_VERB_APPROVE,
+    MESSAGE_VERB_REJECT,
+    MESSAGE_VERBS
+};
+
+struct message_control_experiment {
+    uint64_t experiment;
+    enum message_verb verb;
+    int32_t priority;            /* of PRIORITY */
+    char text[MESSAGE_TEXT_MAX]; /* of NOTE the note, of all others the reason */
+};
+
 struct message_promote_weights {
     uint8_t sha256[MESSAGE_HASH];
     char line[MESSAGE_NAME_MAX];
@@ -322,6 +342,7 @@ struct message {
         struct message_artifact_chunk artifact_chunk;
         struct message_create_experiment create_experiment;
         struct message_stop_experiment stop_experiment;
+        struct message_control_experiment control_experiment;
         struct message_promote_weights promote_weights;
         struct message_control_done control_done;
         struct message_status_request status_request;

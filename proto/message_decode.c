@@ -393,6 +393,15 @@ static bool take_stop_experiment(struct take *take, const Kroo__Wire__StopExperi
     return KNOWN("STOP_EXPERIMENT") && NEED(experiment, 1, BIG) && UTF8(reason);
 }
 
+static bool take_control_experiment(struct take *take, const Kroo__Wire__ControlExperiment *from,
+                                    struct message_control_experiment *to)
+{
+    to->verb = (enum message_verb)from->verb;
+    to->priority = from->has_priority ? from->priority : 0;
+    return KNOWN("CONTROL_EXPERIMENT") && NEED(experiment, 1, BIG) &&
+           take_enum(take, "verb", from->has_verb, (int)from->verb, MESSAGE_VERB_REJECT) && UTF8(text);
+}
+
 static bool take_promote_weights(struct take *take, const Kroo__Wire__PromoteWeights *from,
                                  struct message_promote_weights *to)
 {
@@ -447,6 +456,7 @@ static bool take_body(struct take *take, const Kroo__Wire__Envelope *from, struc
         CASE(CONTROL_DONE, control_done);
         CASE(STATUS_REQUEST, status_request);
         CASE(STATUS_REPLY, status_reply);
+        CASE(CONTROL_EXPERIMENT, control_experiment);
     case KROO__WIRE__ENVELOPE__BODY_RELEASE_ACK:
         out->kind = MESSAGE_RELEASE_ACK;
         return take_known(take, "RELEASE_ACK", &from->release_ack->base);

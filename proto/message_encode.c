@@ -468,6 +468,16 @@ static int pack_control(const struct message *message, struct packing *packing, 
         stop_experiment.reason = sentence(message->stop_experiment.reason, packing);
         return pack(&envelope->base, MESSAGE_BYTES_MAX, bytes, size);
     }
+    case MESSAGE_CONTROL_EXPERIMENT: {
+        BODY(ControlExperiment, control_experiment, CONTROL_EXPERIMENT);
+        const struct message_control_experiment *from = &message->control_experiment;
+        SET(&control_experiment, experiment, from);
+        control_experiment.has_verb = 1;
+        control_experiment.verb = (Kroo__Wire__ControlVerb)from->verb;
+        SET(&control_experiment, priority, from);
+        control_experiment.text = sentence(from->text, packing);
+        return pack(&envelope->base, MESSAGE_BYTES_MAX, bytes, size);
+    }
     case MESSAGE_PROMOTE_WEIGHTS: {
         BODY(PromoteWeights, promote_weights, PROMOTE_WEIGHTS);
         fill_promote(&message->promote_weights, &promote_weights, packing);

@@ -129,14 +129,28 @@ struct store_counters {
  * idempotency key that is known: sets the id of that one and *existed. Within the caller's transaction. */
 enum store_error store_experiment_create(struct store *store, struct store_experiment *experiment,
                                          bool *existed);
-/* All experiments in state running (or blocked), in id order; *list is malloc'ed. */
+/* All experiments that have not ended, in id order; *list is malloc'ed. */
 enum store_error store_experiments_running(struct store *store, struct store_experiment **list,
                                            size_t *count);
 /* One experiment in whatever state; REFUSED when there is none. */
 enum store_error store_experiment_get(struct store *store, uint64_t id, struct store_experiment *out);
-/* Only a running or blocked experiment changes its state; setting the same state again is no error. */
+/* Only an experiment that has not ended changes its state; setting the same state again is no error. */
 enum store_error store_experiment_set_state(struct store *store, uint64_t experiment, enum store_state state,
                                             const char *reason);
+/* Locks its row until the transaction ends; REFUSED when there is none. `submitter`: whose key it waited for.
+ */
+enum store_error store_experiment_lock(struct store *store, uint64_t experiment, char submitter[STORE_NAME]);
+/* One that was just made waits for another's approval; how many of a submitter wait. */
+enum store_error store_experiment_pend(struct store *store, uint64_t experiment, const char *submitter);
+enum store_error store_experiments_pending(struct store *store, const char *submitter, uint64_t *count);
+enum store_error store_experiment_prioritize(struct store *store, uint64_t experiment, int32_t priority);
+enum store_error store_experiment_annotate(struct store *store, uint64_t experiment, const char *note);
+/* Open disputes of an experiment may have five more runs before they block it again. */
+enum store_error store_disputes_restart(struct store *store, uint64_t experiment);
+/* An ended experiment goes, with its games and rows; REFUSED when something descends from it. */
+enum store_error store_experiment_delete(struct store *store, uint64_t experiment, const char *by,
+                                         const char *reason, uint64_t *games);
+enum store_error store_experiment_was_deleted(struct store *store, uint64_t experiment, bool *deleted);
 enum store_error store_counters_update(struct store *store, uint64_t experiment,
                                        const struct store_counters *counters);
 

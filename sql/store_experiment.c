@@ -302,9 +302,9 @@ enum store_error store_experiments_running(struct store *store, struct store_exp
     *list = NULL;
     *count = 0;
     PGresult *result;
-    enum store_error error =
-        store_run(store, EXPERIMENT_SELECT "where e.state in ('running', 'blocked') order by e.id", NULL,
-                  false, &result);
+    enum store_error error = store_run(
+        store, EXPERIMENT_SELECT "where e.state in ('running', 'blocked', 'pending', 'paused') order by e.id",
+        NULL, false, &result);
     if (error != STORE_OK)
         return error;
     size_t rows = (size_t)PQntuples(result);
@@ -376,7 +376,7 @@ enum store_error store_experiment_set_state(struct store *store, uint64_t experi
     enum store_error error = store_run(
         store,
         "update experiment set state = $2, state_reason = $3, ended_at = case when $2 in ('finished', "
-        "'stopped') then now() end where id = $1 and state in ('running', 'blocked')",
+        "'stopped') then now() end where id = $1 and state not in ('finished', 'stopped')",
         &parameters, false, &result);
     if (error != STORE_OK)
         return error;

@@ -153,7 +153,7 @@ enum store_error store_leases_live(struct store *store, struct store_lease **lis
                   "select l.id, l.experiment_id, l.first_pair, l.pair_count, l.attempt, l.session_id, "
                   "l.state <> 'open' from lease l join experiment e on e.id = l.experiment_id "
                   "join experiment_counter c on c.experiment_id = e.id "
-                  "where e.state in ('running', 'blocked') "
+                  "where e.state in ('running', 'blocked', 'pending', 'paused') "
                   "and (l.state = 'open' or l.first_pair + l.pair_count > c.prefix_pairs) order by l.id",
                   NULL, false, &result);
     if (error != STORE_OK)

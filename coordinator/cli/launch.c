@@ -52,7 +52,8 @@ const struct argp_option launch_options[] = {
     {"time", OPTION_TIME, "MS", 0, "Milliseconds a move; not reproducible", 3},
     {"hash", OPTION_HASH, "KIB", 0, "Transposition table (default 1024 KiB)", 3},
     {"engine", OPTION_ENGINE, "N", 0, "Another program plays: one of `kroo engine ls` (default built-in)", 3},
-    {"option", OPTION_OPTION, "NAME=VALUE", 0, "Sent to that program; may be given again", 3},
+    {"option", OPTION_OPTION, "NAME=VALUE", 0,
+     "Sent to that program, or of the built-in search; may be given again", 3},
     {"tables", OPTION_TABLES, "T", 0, "Endgame tables: some of `kroo tables ls` (default none)", 3},
     {"opening-plies", OPTION_OPENING, "K", 0, "Random plies before the players think (default 8)", 4},
     {"seed", OPTION_SEED, "S", 0, "Everything random derives from it (default: a random one, printed)", 4},
@@ -75,15 +76,13 @@ static void take_text(struct argp_state *state, const char *option, const char *
     snprintf(out, size, "%s", text);
 }
 
-/* An optional sign before args_parse_number. */
 static int32_t take_priority(struct argp_state *state, const char *text)
 {
-    uint64_t value = 0;
-    bool negative = *text == '-';
-    if (args_parse_number(text + negative, 0, SPECIFICATION_PRIORITY_MAX, &value) != 0)
+    int32_t priority = 0;
+    if (args_parse_priority(text, &priority) != 0)
         argp_error(state, "--priority lies within -%d and %d, not \"%.40s\"", SPECIFICATION_PRIORITY_MAX,
                    SPECIFICATION_PRIORITY_MAX, text);
-    return negative ? -(int32_t)value : (int32_t)value;
+    return priority;
 }
 
 /* An odd number is kept out here: half a pair is no unit of anything. */
@@ -290,7 +289,7 @@ static int fill_weights(struct launch *launch, struct store *store)
 }
 
 /* Seeds made here stay below 2^53, which every JSON reader keeps exactly. */
-static void fill_random(struct launch *launch)
+void launch_fill_random(struct launch *launch)
 {
     uint64_t bits[3] = {0};
     if (getrandom(bits, sizeof bits, 0) != sizeof bits) {
@@ -392,20 +391,25 @@ static json_t *warnings_json(const struct message_create_experiment *create)
     return array;
 }
 
+static const char *kind_name(enum message_experiment_kind kind)
+{
+    return kind == MESSAGE_MATCH ? "match" : kind == MESSAGE_TUNE ? "tune" : "selfplay";
+}
+
 static int print_json(const struct launch *launch, const struct message_control_done *done)
 {
     const struct message_create_experiment *create = &launch->create;
     const struct message_spec *spec = &create->spec;
-    json_t *object = json_pack(
-        "{s:o, s:b, s:s, s:s, s:s, s:I, s:I, s:I, s:I, s:o, s:o, s:b, s:o, s:o}", "experiment",
-        done ? json_integer((json_int_t)done->experiment) : json_null(), "existed", done && done->existed,
-        "kind", spec->kind == MESSAGE_MATCH ? "match" : "selfplay", "key", create->idempotency_key, "rules",
-        spec->rules, "pairs", (json_int_t)create->pairs, "seed", (json_int_t)spec->seed, "opening_plies",
-        (json_int_t)spec->opening_plies, "noise_ppm", (json_int_t)spec->noise_ppm, "a",
-        player_json(&spec->a, &launch->outfits[0], &launch->outfits[1]), "b",
-        player_json(&spec->b, &launch->outfits[0], &launch->outfits[2]), "is_reproducible",
-        specification_reproducible(spec), "forecast", forecast_json(create), "warnings",
-        warnings_json(create));
+    json_t *object =
+        json_pack("{s:o, s:b, s:s, s:s, s:s, s:I, s:I, s:I, s:I, s:o, s:o, s:b, s:o, s:o}", "experiment",
+                  done ? json_integer((json_int_t)done->experiment) : json_null(), "existed",
+                  done && done->existed, "kind", kind_name(spec->kind), "key", create->idempotency_key,
+                  "rules", spec->rules, "pairs", (json_int_t)create->pairs, "seed", (json_int_t)spec->seed,
+                  "opening_plies", (json_int_t)spec->opening_plies, "noise_ppm", (json_int_t)spec->noise_ppm,
+                  "a", player_json(&spec->a, &launch->outfits[0], &launch->outfits[1]), "b",
+                  player_json(&spec->b, &launch->outfits[0], &launch->outfits[2]), "is_reproducible",
+                  specification_reproducible(spec), "forecast", forecast_json(create), "warnings",
+                  warnings_json(create));
     return table_json_print(object);
 }
 
@@ -433,8 +437,8 @@ static bool same_request(const struct launch *launch, const struct message_creat
     return a->kind == b->kind && strcmp(a->rules, b->rules) == 0 && a->opening_plies == b->opening_plies &&
            a->noise_ppm == b->noise_ppm && a->with_scores == b->with_scores &&
            specification_same_player(&a->a, &b->a) && specification_same_player(&a->b, &b->b) &&
-           asked->pairs == there->pairs && same_sprt(asked, there) &&
-           (!launch->has_seed || a->seed == b->seed);
+           memcmp(asked->tune, there->tune, MESSAGE_HASH) == 0 && asked->pairs == there->pairs &&
+           same_sprt(asked, there) && (!launch->has_seed || a->seed == b->seed);
 }
 
 /* The key was known: what is told from here on is the experiment that is there. */
@@ -486,8 +490,12 @@ static int submit(struct launch *launch, const struct settings *settings)
         status = adopt_existing(launch, settings, done.experiment);
     if (status != COMMAND_DONE)
         return status;
+    launch->experiment = done.experiment;
     if (!done.existed && !launch->has_seed && !launch->common.json)
         fprintf(stderr, "seed %llu\n", (unsigned long long)launch->create.spec.seed);
+    if (!launch->common.json && strstr(done.text, "approve"))
+        fprintf(stderr, "experiment %llu waits: an operator lets it run by `kroo approve %llu`\n",
+                (unsigned long long)done.experiment, (unsigned long long)done.experiment);
     if (launch->common.json)
         status = print_json(launch, &done);
     else
@@ -507,7 +515,7 @@ static int prepare(struct launch *launch, const struct settings *settings)
     int status = fill_rules(launch);
     if (status != COMMAND_DONE)
         return status;
-    fill_random(launch);
+    launch_fill_random(launch);
     struct store *store = connect_store(settings, "kroo_reader");
     if (!store)
         return COMMAND_NO_CONNECTION;
@@ -520,25 +528,30 @@ static int prepare(struct launch *launch, const struct settings *settings)
     return status;
 }
 
-int launch_run(struct launch *launch)
+int launch_offer(struct launch *launch, const struct settings *settings)
 {
     char reason[SPECIFICATION_REASON_MAX];
+    if (!specification_check(&launch->create, reason))
+        return args_refuse("%s", reason);
+    say_warnings(&launch->create);
+    if (launch->create.has_sprt && !launch->common.json)
+        say_forecast(&launch->create);
+    if (!launch->dry_run)
+        return submit(launch, settings);
+    return launch->common.json ? print_json(launch, NULL) : COMMAND_DONE;
+}
+
+int launch_run(struct launch *launch)
+{
     int status;
     struct settings *settings = connect_settings(&launch->common, &status);
     if (!settings)
         return status;
     status = prepare(launch, settings);
-    if (status == COMMAND_DONE && !specification_check(&launch->create, reason))
-        status = args_refuse("%s", reason);
-    if (status == COMMAND_DONE) {
-        say_warnings(&launch->create);
-        if (launch->create.has_sprt && !launch->common.json)
-            say_forecast(&launch->create);
-        if (!launch->dry_run)
-            status = submit(launch, settings);
-        else if (launch->common.json)
-            status = print_json(launch, NULL);
-    }
+    if (status == COMMAND_DONE && launch->complete)
+        status = launch->complete(launch, settings);
+    if (status == COMMAND_DONE)
+        status = launch_offer(launch, settings);
     settings_destroy(settings);
     return status;
 }

@@ -6,6 +6,7 @@
 #include "coordinator/cli/args.h"
 #include "coordinator/cli/outfit.h"
 #include "proto/message.h"
+#include "proto/settings.h"
 #include "sql/store.h"
 
 /* Limits as the user gave them: side 0 both, 1 A, 2 B. */
@@ -23,6 +24,9 @@ struct launch {
     struct launch_limits limits[3];
     struct outfit outfits[3]; /* likewise */
     bool has_pairs, has_seed, wait, dry_run;
+    /* NULL, or what completes the request once its players are known: COMMAND_DONE, or said why not. */
+    int (*complete)(struct launch *launch, const struct settings *settings);
+    uint64_t experiment; /* once it was submitted; otherwise 0 */
 };
 
 /* Options of every experiment; its input is a struct launch. */
@@ -33,6 +37,11 @@ extern const struct argp launch_argp;
 void launch_init(struct launch *launch, enum message_experiment_kind kind);
 /* Fills the request, checks it, warns, submits it, prints the ID, follows it when asked to. */
 int launch_run(struct launch *launch);
+
+/* The parts of it, for a request that is filled in otherwise: a seed and a key where none was given
+ * (`has_seed`); then everything from the checks on. */
+void launch_fill_random(struct launch *launch);
+int launch_offer(struct launch *launch, const struct settings *settings);
 
 /* Weights by number, hash prefix, name, `starting`, `champion`: the hash in `sha256`. COMMAND_DONE, or said
  * why. `rules` is canonical; weights of other rules are refused. */

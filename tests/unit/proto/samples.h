@@ -164,6 +164,10 @@ static inline void sample_control(struct message *message)
     case MESSAGE_STOP_EXPERIMENT:
         message->stop_experiment = (struct message_stop_experiment){42, "by hand"};
         break;
+    case MESSAGE_CONTROL_EXPERIMENT:
+        message->control_experiment =
+            (struct message_control_experiment){42, MESSAGE_VERB_PRIORITY, -7, "it must wait"};
+        break;
     case MESSAGE_PROMOTE_WEIGHTS:
         sample_hash(message->promote_weights.sha256, 2);
         strcpy(message->promote_weights.line, "main");
