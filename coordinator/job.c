@@ -34,6 +34,12 @@ void job_destroy(struct job *job)
     case JOB_REPORT:
         free(job->report.complete);
         free(job->report.disputed);
+        tune_book_destroy(job->report.players);
+        free(job->report.again.pairs);
+        free(job->report.closed);
+        break;
+    case JOB_RECHECK:
+        free(job->recheck.again.pairs);
         break;
     case JOB_CONTROL:
         free(job->control.disputed);
@@ -45,6 +51,7 @@ void job_destroy(struct job *job)
     case JOB_SESSION:
     case JOB_SESSION_END:
     case JOB_BLOCK:
+    case JOB_AUDIT_WAIVE:
     case JOB_FAULT:
     case JOB_EVENT:
     case JOB_CREATE:

@@ -8,6 +8,7 @@
 
 #include <stddef.h>
 
+#include "coordinator/tune_book.h"
 #include "engine/play.h"
 #include "engine/replay.h"
 #include "proto/message.h"
@@ -18,6 +19,7 @@ struct referee {
     struct play_setup setup;
     struct replayer *replayer;
     const struct store_experiment *experiment; /* borrowed */
+    const struct tune_book *players;           /* borrowed; who plays which pair of a tune; else NULL */
 };
 
 /* `experiment` must outlive the referee. Returns 0, or -1 with the reason (rules that this program does not

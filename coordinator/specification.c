@@ -49,17 +49,16 @@ static bool is_reserved(const char *line)
     return false;
 }
 
-/* A player that is a program: what can be said without running it. */
+/* Options, and of a player that is a program what can be said without running it. */
 static bool check_program(const struct message_player *player, const char *side, char *reason)
 {
     char why[160];
+    struct search_parameters parameters;
     if (!message_options_check(player->options, why, sizeof why))
         return refuse(reason, "player %s: %s", side, why);
     if (message_hash_is_none(player->engine))
-        return player->options[0] == '\0' ||
-               refuse(reason,
-                      "player %s: the built-in engine takes no options; give --engine-%c, or leave them out",
-                      side, side[0] + 'a' - 'A');
+        return search_parameters_parse(player->options, &parameters, why, sizeof why) ||
+               refuse(reason, "player %s: %s", side, why);
     for (const char *line = player->options; line != NULL && *line != '\0';) {
         if (is_reserved(line))
             return refuse(reason,
@@ -110,6 +109,9 @@ static bool check_terms(const struct message_create_experiment *create, char *re
     if (spec->resign_score > SPECIFICATION_RESIGN_MAX || spec->resign_plies > SPECIFICATION_RESIGN_PLIES_MAX)
         return refuse(reason, "a resignation is at most %d hundredths of a seed behind, for at most %d moves",
                       SPECIFICATION_RESIGN_MAX, SPECIFICATION_RESIGN_PLIES_MAX);
+    if (create->audit_ppm > 0 && !specification_reproducible(spec))
+        return refuse(reason,
+                      "under time limits no game comes out the same again: there is nothing to audit");
     if (spec->resign_playout_ppm > PLAY_NOISE_UNIT || create->audit_ppm > PLAY_NOISE_UNIT)
         return refuse(reason, "a share of games or pairs is at most 100 percent");
     if (create->share > SPECIFICATION_SHARE_MAX)
@@ -176,12 +178,31 @@ static bool check_duplicates(const struct message_create_experiment *create, cha
     return true;
 }
 
+/* What it tunes is read where its file is. Unequal sides would tune against the difference. */
+static bool check_tune(const struct message_create_experiment *create, char *reason)
+{
+    const struct message_spec *spec = &create->spec;
+    bool has_file = !message_hash_is_none(create->tune);
+    if (spec->kind != MESSAGE_TUNE)
+        return !has_file || refuse(reason, "only a tune has something to tune");
+    if (!has_file)
+        return refuse(reason, "a tune without parameters tunes nothing: name them in its file");
+    if (!same_limits(&spec->a, &spec->b))
+        return refuse(reason, "in a tune both sides play under the same limits, hash included: the "
+                              "parameters would be tuned to the difference");
+    if (!specification_same_player(&spec->a, &spec->b))
+        return refuse(reason, "in a tune both sides start from the same player");
+    if (spec->noise_ppm != 0)
+        return refuse(reason, "a tune is played without noise");
+    return true;
+}
+
 bool specification_check(const struct message_create_experiment *create,
                          char reason[SPECIFICATION_REASON_MAX])
 {
     const struct message_spec *spec = &create->spec;
-    if (spec->kind != MESSAGE_SELFPLAY && spec->kind != MESSAGE_MATCH)
-        return refuse(reason, "an experiment is self-play or a match");
+    if (spec->kind != MESSAGE_SELFPLAY && spec->kind != MESSAGE_MATCH && spec->kind != MESSAGE_TUNE)
+        return refuse(reason, "an experiment is self-play, a match or a tune");
     if (create->pairs == 0)
         return refuse(reason, "zero pairs are no experiment: give at least one");
     if (create->pairs > SPECIFICATION_PAIRS_MAX)
@@ -200,9 +221,9 @@ bool specification_check(const struct message_create_experiment *create,
         return refuse(reason, "a match is played without noise; only a player against itself needs it");
     if (spec->kind == MESSAGE_SELFPLAY && !specification_same_player(&spec->a, &spec->b))
         return refuse(reason, "in self-play both sides are the same player");
-    return check_rules(spec, reason) && check_terms(create, reason) && check_player(&spec->a, "A", reason) &&
-           check_player(&spec->b, "B", reason) && (!create->has_sprt || check_sprt(create, reason)) &&
-           check_duplicates(create, reason);
+    return check_tune(create, reason) && check_rules(spec, reason) && check_terms(create, reason) &&
+           check_player(&spec->a, "A", reason) && check_player(&spec->b, "B", reason) &&
+           (!create->has_sprt || check_sprt(create, reason)) && check_duplicates(create, reason);
 }
 
 /* An upper bound of the openings of `plies` random moves. */

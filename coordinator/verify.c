@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "coordinator/verify_tune.h"
 #include "engine/play.h"
 
 struct verify {
@@ -31,6 +32,7 @@ struct verify {
     struct sprt_test test;
     struct sprt_state sprt;
     uint64_t games, differences;
+    struct verify_tune *tune; /* NULL: no tune */
 };
 
 static void differ(struct verify *verify, const char *format, ...) __attribute__((format(printf, 2, 3)));
@@ -78,7 +80,9 @@ struct verify *verify_create(const struct record *record, const uint64_t *disput
     verify->has_test = record_test(record, &verify->test);
     if (verify->has_test)
         sprt_init(&verify->sprt, &verify->test, STATISTICS_PAIR_BINS);
-    else if (experiment->has_sprt)
+    if (experiment->kind == STORE_TUNE)
+        verify->tune = verify_tune_create(record);
+    if (experiment->has_sprt && !verify->has_test)
         differ(verify, ": its sequential test is not one that this program knows");
     return verify;
 }
@@ -88,6 +92,7 @@ void verify_destroy(struct verify *verify)
     if (!verify)
         return;
     game_destroy(verify->game);
+    verify_tune_destroy(verify->tune);
     free(verify);
 }
 
@@ -194,6 +199,8 @@ static void close_pair(struct verify *verify)
     enum statistics_pair class = statistics_pair_class(verify->half_points[0], verify->half_points[1]);
     verify->counts[class]++;
     verify->prefix++;
+    if (verify->tune && verify_tune_count(verify->tune, verify->half_points) != 0)
+        verify->open = false;
     if (verify->has_test)
         feed_test(verify, class);
 }
@@ -391,6 +398,11 @@ static int take_row(void *context, const struct store_table *row)
     return 0;
 }
 
+static void differ_tune(void *context, const char *text)
+{
+    differ(context, "%s", text);
+}
+
 static enum store_error run(struct store *store, uint64_t experiment, const struct verify_watch *watch,
                             struct verify_totals *totals)
 {
@@ -412,6 +424,10 @@ static enum store_error run(struct store *store, uint64_t experiment, const stru
             error = ask_sql(store, verify, parameters);
         if (error == STORE_OK)
             error = ask_rollups(store, verify, parameters);
+        if (error == STORE_OK)
+            close_pair(verify);
+        if (error == STORE_OK && verify->tune)
+            error = verify_tune_check(verify->tune, store, differ_tune, verify);
         if (error == STORE_OK)
             verify_finish(verify, totals);
     } else {

@@ -4,10 +4,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "coordinator/round.h"
+#include "coordinator/round_audit.h"
 #include "engine/mix.h"
 #include "proto/log.h"
 #include "proto/progress.h"
+#include "sql/store_audit.h"
 
 struct writer {
     pthread_t thread;
@@ -17,9 +18,11 @@ struct writer {
     bool allow_unsafe;
     atomic_bool give_up; /* destroy's deadline is over */
     int64_t peers_read_ms;
+    bool rechecks_old; /* those that an earlier coordinator has begun are not read yet */
     uint64_t jitter;
     struct round round;
     struct ledger_book book;
+    struct job *reports; /* held back until the answers are out */
 
     pthread_mutex_t mutex; /* for what other threads look at */
     bool up;
@@ -132,6 +135,23 @@ static void disconnect(struct writer *writer)
     writer->round.store = NULL;
 }
 
+static void jobs_destroy(struct job *jobs)
+{
+    while (jobs) {
+        struct job *next = jobs->next;
+        job_destroy(jobs);
+        jobs = next;
+    }
+}
+
+/* Puts a list at the end of another; takes it. */
+static void hold_back(struct job **list, struct job *jobs)
+{
+    while (*list)
+        list = &(*list)->next;
+    *list = jobs;
+}
+
 /* The ledgers as the database has them: a commit whose outcome is unknown may have happened. */
 static enum store_error reload(struct writer *writer, char text[STORE_TEXT])
 {
@@ -150,10 +170,12 @@ static enum store_error reload(struct writer *writer, char text[STORE_TEXT])
     }
     if (error != STORE_OK) {
         ledger_book_done(&fresh);
+        jobs_destroy(round.reports);
         return error;
     }
     ledger_book_done(&writer->book);
     writer->book = fresh;
+    hold_back(&writer->reports, round.reports);
     return STORE_OK;
 }
 
@@ -277,6 +299,8 @@ static bool run_single(struct writer *writer, struct job *job)
 {
     for (int attempt = 0;; attempt++) {
         enum store_error error = round_single(&writer->round, job);
+        hold_back(&writer->reports, writer->round.reports);
+        writer->round.reports = NULL;
         if (!retryable(error))
             return true;
         char text[STORE_TEXT];
@@ -309,11 +333,7 @@ static bool run_jobs(struct writer *writer, struct job *jobs)
             end->next = rest;
         jobs = going ? rest : jobs;
     }
-    while (jobs) {
-        struct job *next = jobs->next;
-        job_destroy(jobs);
-        jobs = next;
-    }
+    jobs_destroy(jobs);
     return going;
 }
 
@@ -340,11 +360,15 @@ static struct job *peers_job(struct writer *writer, enum store_error *error)
 static bool read_peers(struct writer *writer)
 {
     enum store_error error;
-    struct job *job = peers_job(writer, &error);
+    struct job *job = peers_job(writer, &error), *rechecks = NULL;
     if (job) {
         answer_list(writer, job);
-        return true;
+        error = round_rechecks(&writer->round, writer->rechecks_old, &rechecks);
+        answer_list(writer, rechecks);
+        writer->rechecks_old = writer->rechecks_old && error != STORE_OK;
     }
+    if (error == STORE_OK)
+        return true;
     char text[STORE_TEXT];
     snprintf(text, sizeof text, "%s", store_reason(writer->round.store));
     return error == STORE_ERROR_CONNECTION ? recover(writer, text) : true;
@@ -362,6 +386,10 @@ static void *run(void *context)
             going = run_jobs(writer, jobs);
         if (going && progress_now_ms() - writer->peers_read_ms >= WRITER_PEERS_MS)
             going = read_peers(writer);
+        if (writer->reports) {
+            answer_list(writer, writer->reports);
+            writer->reports = NULL;
+        }
     }
     if (!going && !atomic_load(&writer->give_up)) {
         struct job *job = job_create(JOB_LOST);
@@ -376,7 +404,8 @@ static void *run(void *context)
 static int start_experiment(const struct ledger *ledger, struct writer_experiment *out)
 {
     uint64_t prefix = tally_prefix(ledger->tally), beyond = tally_beyond(ledger->tally);
-    *out = (struct writer_experiment){.experiment = ledger->experiment, .prefix = prefix};
+    *out = (struct writer_experiment){
+        .experiment = ledger->experiment, .prefix = prefix, .awaiting = ledger_awaiting(ledger)};
     if (beyond == 0)
         return 0;
     out->complete = malloc(beyond * sizeof *out->complete);
@@ -391,6 +420,16 @@ static int start_experiment(const struct ledger *ledger, struct writer_experimen
     return 0;
 }
 
+/* The players of its batches, out of the report that the ledger's reading has left. */
+static void start_tune(struct round *round, struct writer_experiment *out)
+{
+    struct job_report *report = round_report(round, out->experiment.id);
+    if (!report)
+        return;
+    out->players = report->players;
+    report->players = NULL;
+}
+
 /* Reads what runs: ledgers into the writer, the rest into `start`. */
 static enum store_error read_start(struct writer *writer, struct writer_start *start, char text[STORE_TEXT])
 {
@@ -400,6 +439,10 @@ static enum store_error read_start(struct writer *writer, struct writer_start *s
     uint64_t session;
     *start = (struct writer_start){0};
     enum store_error error = store_experiments_running(store, &running, &count);
+    if (error == STORE_OK)
+        error = store_audit_secret(store, writer->round.secret);
+    if (error == STORE_OK)
+        error = store_replay_leases_drop(store);
     if (error == STORE_OK)
         error = store_leases_live(store, &start->leases, &start->lease_count);
     if (error == STORE_OK)
@@ -416,15 +459,28 @@ static enum store_error read_start(struct writer *writer, struct writer_start *s
         if (error == STORE_OK &&
             start_experiment(writer->book.ledgers[i], &start->experiments[start->experiment_count++]) != 0)
             error = STORE_ERROR_MEMORY;
+        if (error == STORE_OK && writer->book.ledgers[i]->again.count)
+            error = round_replays(&writer->round, running[i].id, NULL, &start->experiments[i].again);
+        if (error == STORE_OK && running[i].kind == STORE_TUNE)
+            start_tune(&writer->round, &start->experiments[i]);
     }
+    jobs_destroy(writer->round.reports);
+    writer->round.reports = NULL;
     free(running);
     return error;
+}
+
+static void writer_experiment_done(struct writer_experiment *experiment)
+{
+    free(experiment->complete);
+    free(experiment->again.pairs);
+    tune_book_destroy(experiment->players);
 }
 
 void writer_start_done(struct writer_start *start)
 {
     for (size_t i = 0; i < start->experiment_count; i++)
-        free(start->experiments[i].complete);
+        writer_experiment_done(&start->experiments[i]);
     free(start->experiments);
     free(start->leases);
     job_destroy(start->peers);
@@ -456,6 +512,7 @@ static void release(struct writer *writer)
 {
     disconnect(writer);
     ledger_book_done(&writer->book);
+    jobs_destroy(writer->reports);
     job_queue_done(&writer->questions);
     job_queue_done(&writer->answers);
     pthread_mutex_destroy(&writer->mutex);
@@ -473,6 +530,7 @@ struct writer *writer_create(const char *conninfo, uint64_t window, bool allow_u
     snprintf(writer->conninfo, sizeof writer->conninfo, "%s", conninfo);
     writer->wake = wake;
     writer->allow_unsafe = allow_unsafe;
+    writer->rechecks_old = true;
     writer->jitter = (uint64_t)progress_now_ms();
     writer->round = (struct round){.book = &writer->book, .window = window};
     pthread_mutex_init(&writer->mutex, NULL);

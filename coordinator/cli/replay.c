@@ -8,6 +8,7 @@
 #include "coordinator/cli/commands.h"
 #include "coordinator/cli/connect.h"
 #include "coordinator/cli/replay.h"
+#include "coordinator/tune_history.h"
 #include "engine/build.h"
 
 static error_t replay_parse(int key, char *text, struct argp_state *state)
@@ -57,7 +58,7 @@ static int load_game(struct replay *replay, struct store *store)
 
 int replay_load(struct replay *replay, struct store *store)
 {
-    char reason[256];
+    char reason[TUNING_REASON];
     const struct store_experiment *experiment = &replay->record.experiment;
     enum store_error error = record_load(store, replay->id, &replay->record);
     if (error == STORE_ERROR_REFUSED)
@@ -67,9 +68,13 @@ int replay_load(struct replay *replay, struct store *store)
         return connect_failed(store, error);
     if (rules_parse(experiment->rules, &replay->rules, reason, sizeof reason) != 0)
         return args_refuse("%s", reason);
-    int status = stand_in_load(&replay->players[0], store, &experiment->a, &replay->rules);
+    struct store_player a = experiment->a, b = experiment->b;
+    if (experiment->kind == STORE_TUNE &&
+        tune_history_seat(store, experiment, replay->pair, &a, &b, reason) != STORE_OK)
+        return args_refuse("%s", reason);
+    int status = stand_in_load(&replay->players[0], store, &a, &replay->rules);
     if (status == COMMAND_DONE)
-        status = stand_in_load(&replay->players[1], store, &experiment->b, &replay->rules);
+        status = stand_in_load(&replay->players[1], store, &b, &replay->rules);
     return status;
 }
 
