@@ -103,8 +103,9 @@ enum store_error store_charge_late(struct store *store, const struct store_game 
     store_add_u64(&parameters, game->leg);
     store_add_u64(&parameters, game->session);
     store_add_text(&parameters, moves);
+    store_add_bool(&parameters, game->claimed);
     enum store_error error =
-        store_run(store, "select charge_late($1, $2, $3, $4, $5)", &parameters, false, NULL);
+        store_run(store, "select charge_late($1, $2, $3, $4, $5, $6)", &parameters, false, NULL);
     free(moves);
     return error;
 }

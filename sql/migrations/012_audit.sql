@@ -66,6 +66,7 @@ create table charge (
     session_id bigint not null,
     peer text not null,
     name text not null,
+    claimed boolean not null,
     charged_at timestamptz not null default now(),
     unique (dispute_id, peer, name)
 );
@@ -79,6 +80,7 @@ comment on column charge.leg is 'The (first) game that was another.';
 comment on column charge.session_id is 'The session that delivered it.';
 comment on column charge.peer is 'Who that was: public key, `local` or `loopback`.';
 comment on column charge.name is 'The name the worker gave itself.';
+comment on column charge.claimed is 'Its game ended by what no replay can show: a program failed there alone.';
 comment on column charge.charged_at is 'When.';
 
 alter table lease add column again boolean not null default false;
@@ -249,14 +251,14 @@ declare
     charged bigint;
 begin
     with loser as (
-        select distinct on (s.peer, s.name) d.id, d.experiment_id, d.pair_no, r.leg, r.session_id, s.peer, s.name
+        select distinct on (s.peer, s.name) d.id, d.experiment_id, d.pair_no, r.leg, r.session_id, s.peer, s.name, r.claimed
         from dispute d join dispute_leg l on l.dispute_id = d.id
             join dispute_run r on r.dispute_id = d.id and r.leg = l.leg and r.content_sha256 <> l.agreed_sha256
             join session s on s.id = r.session_id
         where d.id = charge_losers.dispute
-        order by s.peer, s.name, r.leg
+        order by s.peer, s.name, r.claimed, r.leg
     ), row as (
-        insert into charge (dispute_id, experiment_id, pair_no, leg, session_id, peer, name)
+        insert into charge (dispute_id, experiment_id, pair_no, leg, session_id, peer, name, claimed)
         select * from loser on conflict do nothing returning *
     ), told as (
         insert into event (kind, experiment_id, session_id, text)
@@ -271,14 +273,14 @@ end
 $$;
 comment on function charge_losers(bigint) is 'Charges the workers whose game is not the agreed one, with an event each; their number.';
 
-create function charge_late(experiment bigint, pair bigint, leg integer, session bigint, moves text) returns bigint
+create function charge_late(experiment bigint, pair bigint, leg integer, session bigint, moves text, claimed boolean) returns bigint
 language plpgsql security definer set search_path = kroo, pg_temp as $$
 declare
     charged bigint;
 begin
     with row as (
-        insert into charge (dispute_id, experiment_id, pair_no, leg, session_id, peer, name)
-        select d.id, d.experiment_id, d.pair_no, charge_late.leg, s.id, s.peer, s.name
+        insert into charge (dispute_id, experiment_id, pair_no, leg, session_id, peer, name, claimed)
+        select d.id, d.experiment_id, d.pair_no, charge_late.leg, s.id, s.peer, s.name, charge_late.claimed
         from dispute d, session s
         where d.experiment_id = charge_late.experiment and d.pair_no = pair and d.state = 'settled'
             and d.settlement ~ '^(kept|replaced)' and s.id = session
@@ -296,7 +298,7 @@ begin
     return charged;
 end
 $$;
-comment on function charge_late(bigint, bigint, integer, bigint, text) is
+comment on function charge_late(bigint, bigint, integer, bigint, text, boolean) is
     'A game came that differs from one on which a settled dispute agreed: its worker is charged.';
 
 -- As before (010); and the loser is charged, an audit of the pair is closed, and where a verdict is written the games it
@@ -396,12 +398,12 @@ revoke all on function audit_secret_read(), audit_begin(bigint, bigint, bigint[]
     audit_agree(bigint, bigint, integer, bigint), audit_waive(bigint), audit_end(bigint, bigint),
     audit_ask(bigint, integer, text), audit_begin_request(bigint, bigint[]), replay_wanted(bigint, bigint[]),
     replay_lease(bigint, bigint, bigint, integer, bigint), replay_lease_drop(), charge_losers(bigint),
-    charge_late(bigint, bigint, integer, bigint, text) from public;
+    charge_late(bigint, bigint, integer, bigint, text, boolean) from public;
 grant execute on function audit_secret_read(), audit_begin(bigint, bigint, bigint[]),
     audit_agree(bigint, bigint, integer, bigint), audit_waive(bigint), audit_end(bigint, bigint),
     audit_ask(bigint, integer, text), audit_begin_request(bigint, bigint[]), replay_wanted(bigint, bigint[]),
     replay_lease(bigint, bigint, bigint, integer, bigint), replay_lease_drop(),
-    charge_late(bigint, bigint, integer, bigint, text) to kroo_coordinator;
+    charge_late(bigint, bigint, integer, bigint, text, boolean) to kroo_coordinator;
 grant select on audit, audit_request, charge, audit_progress, worker_charge to kroo_coordinator, kroo_trainer, kroo_reader;
 
 -- --- workers that are set aside ---
@@ -598,14 +600,15 @@ language sql security definer set search_path = kroo, pg_temp as $$
     select count(worker_put_aside(c.peer, c.name, 'charge', format('stood alone in %s settled disputes, the last of experiment %s',
         c.charges, c.experiment_id), 'the coordinator'))
     from (
+        -- Another game is a lie or a broken machine; a program may fail once by chance.
         select c.peer, c.name, count(*) as charges, max(c.experiment_id) as experiment_id from charge c
         where not exists (select from worker_flag f where (f.peer is null or f.peer = c.peer)
             and (f.name is null or f.name = c.name) and (f.restored_at is null or f.restored_at >= c.charged_at))
-        group by c.peer, c.name
+        group by c.peer, c.name having count(*) filter (where not c.claimed) > 0 or count(*) >= 3
     ) c
 $$;
 comment on function worker_put_charged_aside() is
-    'Sets aside whoever was charged and not restored since; how many.';
+    'Sets aside whoever was charged since it was last restored: with another game once, with a program that failed there alone three times.';
 
 create function games_to_set_aside() returns setof bigint
 language sql stable security definer set search_path = kroo, pg_temp as $$
