@@ -4,11 +4,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-static const char *const kind_names[] = {[STORE_SELFPLAY] = "selfplay", [STORE_MATCH] = "match"};
-static const char *const state_names[] = {[STORE_RUNNING] = "running",
-                                          [STORE_FINISHED] = "finished",
-                                          [STORE_STOPPED] = "stopped",
-                                          [STORE_BLOCKED] = "blocked"};
+#include "coordinator/wire.h"
+
+static const char *const kind_names[] = {
+    [STORE_SELFPLAY] = "selfplay", [STORE_MATCH] = "match", [STORE_TUNE] = "tune"};
+static const char *const state_names[] = {
+    [STORE_RUNNING] = "running", [STORE_FINISHED] = "finished", [STORE_STOPPED] = "stopped",
+    [STORE_BLOCKED] = "blocked", [STORE_PENDING] = "pending",   [STORE_PAUSED] = "paused"};
 enum { STATES = sizeof state_names / sizeof *state_names };
 
 const char *record_kind_name(enum store_kind kind)
@@ -228,41 +230,7 @@ bool record_test(const struct record *record, struct sprt_test *test)
     return statistics_model_parse(sprt->model, &test->model) == 0 && sprt_validate(test, true, reason);
 }
 
-static struct message_player player_of(const struct store_player *player)
-{
-    struct message_player out = {.node_limit = player->limits.nodes,
-                                 .depth_limit = player->limits.depth,
-                                 .time_ms = player->limits.time_ms,
-                                 .hash_kib = player->limits.hash_kib};
-    memcpy(out.weights, player->weights, sizeof out.weights);
-    memcpy(out.engine, player->engine, sizeof out.engine);
-    memcpy(out.tables, player->tables, sizeof out.tables);
-    memcpy(out.options, player->options, sizeof out.options);
-    return out;
-}
-
 void record_specification(const struct record *record, struct message_create_experiment *out)
 {
-    const struct store_experiment *experiment = &record->experiment;
-    memset(out, 0, sizeof *out);
-    out->spec.experiment = experiment->id;
-    out->spec.kind = experiment->kind == STORE_MATCH ? MESSAGE_MATCH : MESSAGE_SELFPLAY;
-    snprintf(out->spec.rules, sizeof out->spec.rules, "%s", experiment->rules);
-    out->spec.seed = experiment->seed;
-    out->spec.opening_plies = experiment->opening_plies;
-    out->spec.noise_ppm = experiment->noise_ppm;
-    out->spec.a = player_of(&experiment->a);
-    out->spec.b = player_of(&experiment->b);
-    out->spec.with_scores = experiment->with_scores;
-    out->pairs = experiment->planned_pairs;
-    out->has_sprt = experiment->has_sprt;
-    out->sprt = (struct message_sprt){.elo0 = experiment->sprt.elo0,
-                                      .elo1 = experiment->sprt.elo1,
-                                      .alpha = experiment->sprt.alpha,
-                                      .beta = experiment->sprt.beta,
-                                      .batch = experiment->sprt.batch};
-    snprintf(out->sprt.model, sizeof out->sprt.model, "%s", experiment->sprt.model);
-    out->priority = experiment->priority;
-    snprintf(out->idempotency_key, sizeof out->idempotency_key, "%s", experiment->idempotency_key);
-    snprintf(out->note, sizeof out->note, "%s", experiment->note);
+    wire_create(&record->experiment, out);
 }

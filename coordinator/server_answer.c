@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "coordinator/server_parts.h"
+#include "coordinator/wire.h"
 #include "proto/log.h"
 
 static enum message_refusal refusal_of(enum store_error error)
@@ -89,34 +90,6 @@ static void answer_results(struct server *server, struct job *job)
 
 /* --- leases and sessions --- */
 
-static void copy_spec_player(const struct store_player *from, struct message_player *to)
-{
-    memcpy(to->weights, from->weights, MESSAGE_HASH);
-    to->node_limit = from->limits.nodes;
-    to->depth_limit = from->limits.depth;
-    to->time_ms = from->limits.time_ms;
-    to->hash_kib = from->limits.hash_kib;
-    memcpy(to->engine, from->engine, MESSAGE_HASH);
-    memcpy(to->tables, from->tables, MESSAGE_HASH);
-    snprintf(to->options, sizeof to->options, "%s", from->options);
-}
-
-static void fill_spec(const struct store_experiment *row, struct message_spec *spec)
-{
-    *spec = (struct message_spec){
-        .experiment = row->id,
-        .kind = row->kind == STORE_MATCH ? MESSAGE_MATCH : MESSAGE_SELFPLAY,
-        .seed = row->seed,
-        .opening_plies = row->opening_plies,
-        .noise_ppm = row->noise_ppm,
-        .with_scores = row->with_scores,
-    };
-    copy_spec_player(&row->a, &spec->a);
-    copy_spec_player(&row->b, &spec->b);
-    snprintf(spec->rules, sizeof spec->rules, "%s", row->rules);
-    snprintf(spec->engine_build, sizeof spec->engine_build, "%s", row->a.engine_build);
-}
-
 static void end_lease_row(struct server *server, uint64_t id)
 {
     struct job *job = job_create(JOB_LEASES_END);
@@ -155,7 +128,7 @@ static void answer_grant(struct server *server, struct job *job)
         .term_ms = job->grant.term_ms,
         .skip = skip,
     };
-    fill_spec(&experiment->row, &grant->spec);
+    wire_spec(&experiment->row, &grant->spec);
     for (uint32_t i = 0; i < row->pair_count && grant->skip_count < MESSAGE_SKIP_MAX; i++)
         if (lease_pair_done(server->leases, row->experiment, row->first_pair + i))
             skip[grant->skip_count++] = row->first_pair + i;

@@ -5,6 +5,7 @@
 
 #include "coordinator/server_parts.h"
 #include "coordinator/specification.h"
+#include "coordinator/wire.h"
 #include "engine/build.h"
 
 enum { STATUS_SESSIONS_MAX = 500 };
@@ -33,54 +34,6 @@ static struct job *control_job(enum job_kind kind, const struct session *session
     return job;
 }
 
-static void copy_player(const struct message_player *from, struct store_player *to)
-{
-    memcpy(to->weights, from->weights, STORE_HASH);
-    snprintf(to->engine_build, sizeof to->engine_build, "%s", engine_build());
-    to->limits = (struct store_limits){
-        .nodes = from->node_limit,
-        .depth = from->depth_limit,
-        .time_ms = from->time_ms,
-        .hash_kib = from->hash_kib,
-    };
-    memcpy(to->engine, from->engine, STORE_HASH);
-    memcpy(to->tables, from->tables, STORE_HASH);
-    snprintf(to->options, sizeof to->options, "%s", from->options);
-}
-
-static void copy_specification(const struct message_create_experiment *create, const char *by,
-                               struct store_experiment *experiment)
-{
-    const struct message_spec *spec = &create->spec;
-    *experiment = (struct store_experiment){
-        .kind = spec->kind == MESSAGE_MATCH ? STORE_MATCH : STORE_SELFPLAY,
-        .state = STORE_RUNNING,
-        .seed = spec->seed,
-        .opening_plies = spec->opening_plies,
-        .noise_ppm = spec->noise_ppm,
-        .planned_pairs = create->pairs,
-        .has_sprt = create->has_sprt,
-        .with_scores = spec->with_scores,
-        .priority = create->priority,
-    };
-    copy_player(&spec->a, &experiment->a);
-    copy_player(&spec->b, &experiment->b);
-    snprintf(experiment->rules, sizeof experiment->rules, "%s", spec->rules);
-    snprintf(experiment->idempotency_key, sizeof experiment->idempotency_key, "%s", create->idempotency_key);
-    snprintf(experiment->note, sizeof experiment->note, "%s", create->note);
-    snprintf(experiment->created_by, sizeof experiment->created_by, "%s", by);
-    if (!create->has_sprt)
-        return;
-    experiment->sprt = (struct store_sprt){
-        .elo0 = create->sprt.elo0,
-        .elo1 = create->sprt.elo1,
-        .alpha = create->sprt.alpha,
-        .beta = create->sprt.beta,
-        .batch = create->sprt.batch,
-    };
-    snprintf(experiment->sprt.model, sizeof experiment->sprt.model, "%s", create->sprt.model);
-}
-
 void server_create(struct server *server, struct session *session, const struct message *message)
 {
     const struct message_create_experiment *create = &message->create_experiment;
@@ -103,8 +56,8 @@ void server_create(struct server *server, struct session *session, const struct 
     }
     struct job *job = control_job(JOB_CREATE, session, message);
     if (job)
-        copy_specification(create, allowlist_name(&server->allowlist, session->peer.user),
-                           &job->create.experiment);
+        wire_store_experiment(create, allowlist_name(&server->allowlist, session->peer.user),
+                              &job->create.experiment);
     server_submit(server, job);
 }
 

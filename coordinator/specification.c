@@ -22,7 +22,7 @@ static bool refuse(char reason[SPECIFICATION_REASON_MAX], const char *format, ..
 static bool same_limits(const struct message_player *a, const struct message_player *b)
 {
     return a->node_limit == b->node_limit && a->depth_limit == b->depth_limit && a->time_ms == b->time_ms &&
-           a->hash_kib == b->hash_kib;
+           a->hash_kib == b->hash_kib && a->clock_ms == b->clock_ms && a->increment_ms == b->increment_ms;
 }
 
 bool specification_same_player(const struct message_player *a, const struct message_player *b)
@@ -34,7 +34,7 @@ bool specification_same_player(const struct message_player *a, const struct mess
 
 bool specification_reproducible(const struct message_spec *spec)
 {
-    return spec->a.time_ms == 0 && spec->b.time_ms == 0;
+    return spec->a.time_ms == 0 && spec->b.time_ms == 0 && spec->a.clock_ms == 0 && spec->b.clock_ms == 0;
 }
 
 /* Names that the worker sets itself; another value would break what the experiment promises. */
@@ -79,8 +79,12 @@ static bool check_player(const struct message_player *player, const char *side, 
     static const uint8_t zeros[MESSAGE_HASH];
     if (memcmp(player->weights, zeros, MESSAGE_HASH) == 0)
         return refuse(reason, "player %s has no weights", side);
-    if (player->node_limit == 0 && player->depth_limit == 0 && player->time_ms == 0)
-        return refuse(reason, "player %s has no limit: give nodes, depth or time", side);
+    if (player->node_limit == 0 && player->depth_limit == 0 && player->time_ms == 0 && player->clock_ms == 0)
+        return refuse(reason, "player %s has no limit: give nodes, depth, time or a clock", side);
+    if (player->increment_ms != 0 && player->clock_ms == 0)
+        return refuse(reason, "player %s: an increment needs a clock that it is added to", side);
+    if (player->clock_ms > SPECIFICATION_CLOCK_MAX_MS || player->increment_ms > SPECIFICATION_TIME_MAX_MS)
+        return refuse(reason, "player %s: a clock has at most a day, and an increment an hour", side);
     if (player->node_limit > INT64_MAX)
         return refuse(reason, "player %s: that many nodes are never searched", side);
     if (player->depth_limit > SEARCH_DEPTH_MAX)
@@ -92,6 +96,26 @@ static bool check_player(const struct message_player *player, const char *side, 
         return refuse(reason, "player %s: a transposition table of %u KiB is outside %d to %d", side,
                       player->hash_kib, SPECIFICATION_HASH_MIN_KIB, SPECIFICATION_HASH_MAX_KIB);
     return check_program(player, side, reason);
+}
+
+/* What is no part of a game, and how games may end early. */
+static bool check_terms(const struct message_create_experiment *create, char *reason)
+{
+    const struct message_spec *spec = &create->spec;
+    if ((spec->resign_score == 0) != (spec->resign_plies == 0))
+        return refuse(reason, "a resignation needs both a score and a number of moves in a row");
+    if (spec->resign_score == 0 && spec->resign_playout_ppm != 0)
+        return refuse(reason, "nobody resigns, so there is no resigned game to play out");
+    if (spec->resign_score > SPECIFICATION_RESIGN_MAX || spec->resign_plies > SPECIFICATION_RESIGN_PLIES_MAX)
+        return refuse(reason, "a resignation is at most %d hundredths of a seed behind, for at most %d moves",
+                      SPECIFICATION_RESIGN_MAX, SPECIFICATION_RESIGN_PLIES_MAX);
+    if (spec->resign_playout_ppm > PLAY_NOISE_UNIT || create->audit_ppm > PLAY_NOISE_UNIT)
+        return refuse(reason, "a share of games or pairs is at most 100 percent");
+    if (create->share > SPECIFICATION_SHARE_MAX)
+        return refuse(reason, "a share of core time is at most %d", SPECIFICATION_SHARE_MAX);
+    if (create->core_cap > INT32_MAX)
+        return refuse(reason, "no farm has %u cores: leave the cap out", create->core_cap);
+    return true;
 }
 
 static bool check_rules(const struct message_spec *spec, char *reason)
@@ -172,7 +196,7 @@ bool specification_check(const struct message_create_experiment *create,
         return refuse(reason, "a match is played without noise");
     if (spec->kind == MESSAGE_SELFPLAY && !specification_same_player(&spec->a, &spec->b))
         return refuse(reason, "in self-play both sides are the same player");
-    return check_rules(spec, reason) && check_player(&spec->a, "A", reason) &&
+    return check_rules(spec, reason) && check_terms(create, reason) && check_player(&spec->a, "A", reason) &&
            check_player(&spec->b, "B", reason) && (!create->has_sprt || check_sprt(create, reason)) &&
            check_duplicates(create, reason);
 }

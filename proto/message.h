@@ -26,6 +26,8 @@ enum {
     MESSAGE_OPTIONS_MAX = 1024, /* all options of a player, with a NUL */
     MESSAGE_OPTION_MAX = 256,   /* one of them, with its NUL */
     MESSAGE_OPTION_COUNT = 16,
+    MESSAGE_TAGS_MAX = 256,
+    MESSAGE_SHARE_USUAL = 100,
 };
 
 enum message_kind {
@@ -66,7 +68,7 @@ enum message_refusal {
     MESSAGE_REFUSAL_BUSY,
 };
 
-enum message_experiment_kind { MESSAGE_SELFPLAY = 1, MESSAGE_MATCH = 2 };
+enum message_experiment_kind { MESSAGE_SELFPLAY = 1, MESSAGE_MATCH = 2, MESSAGE_TUNE = 3 };
 
 enum message_game_verdict {
     MESSAGE_GAME_ACCEPTED = 1,
@@ -84,6 +86,8 @@ struct message_player {
     uint8_t engine[MESSAGE_HASH];      /* a program run as a process; zeros: the built-in engine */
     uint8_t tables[MESSAGE_HASH];      /* endgame tables; zeros: none */
     char options[MESSAGE_OPTIONS_MAX]; /* `Name=Value`, one a line, no line feed behind the last */
+    uint32_t clock_ms;                 /* for the whole game; 0: none */
+    uint32_t increment_ms;             /* added to the clock after each move */
 };
 
 struct message_spec {
@@ -96,6 +100,11 @@ struct message_spec {
     struct message_player a, b;
     bool with_scores;
     char engine_build[MESSAGE_NAME_MAX];
+    uint8_t book[MESSAGE_HASH];         /* openings; zeros: random plies */
+    uint8_t adjudication[MESSAGE_HASH]; /* endgame tables that end a decided game; zeros: none */
+    uint32_t resign_score;              /* hundredths of a seed behind; 0: nobody resigns */
+    uint32_t resign_plies;              /* own moves in a row */
+    uint32_t resign_playout_ppm;        /* share of resigned games that are played out */
 };
 
 struct message_hello {
@@ -229,6 +238,12 @@ struct message_create_experiment {
     struct message_sprt sprt;
     int32_t priority;
     char note[MESSAGE_TEXT_MAX];
+    uint8_t tune[MESSAGE_HASH];  /* what a tune tunes; zeros: no tune */
+    uint32_t audit_ppm;          /* share of pairs played again by another worker */
+    uint32_t share;              /* of core time beside others of its priority */
+    uint32_t core_cap;           /* most cores at once; 0: no bound */
+    char tags[MESSAGE_TAGS_MAX]; /* what workers must have, comma separated */
+    char on_finish[MESSAGE_TEXT_MAX];
 };
 
 struct message_stop_experiment {

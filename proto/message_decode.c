@@ -19,6 +19,9 @@ enum {
     DEPTH_MAX = 1000,
     HASH_KIB_MAX = 16 * 1024 * 1024,
     ELO_MAX = 10000,
+    RESIGN_SCORE_MAX = 4800,
+    RESIGN_PLIES_MAX = 1000,
+    SHARE_MAX = 1000000,
 };
 
 /* Numbers that become a bigint or an integer column. */
@@ -83,9 +86,10 @@ static bool take_player(struct take *take, const char *side, const Kroo__Wire__P
     if (!KNOWN("player") || !HASH(weights, weights_sha256) || !MAY(node_limit, BIG) ||
         !MAY32(depth_limit, DEPTH_MAX) || !MAY32(time_ms, TAKE_MILLISECONDS_MAX) ||
         !MAY32(hash_kib, HASH_KIB_MAX) || !MAY_HASH(engine, engine_sha256) ||
-        !MAY_HASH(tables, tables_sha256) || !take_options(take, from, to))
+        !MAY_HASH(tables, tables_sha256) || !take_options(take, from, to) ||
+        !MAY32(clock_ms, TAKE_MILLISECONDS_MAX) || !MAY32(increment_ms, TAKE_MILLISECONDS_MAX))
         return false;
-    if (to->node_limit == 0 && to->depth_limit == 0 && to->time_ms == 0)
+    if (to->node_limit == 0 && to->depth_limit == 0 && to->time_ms == 0 && to->clock_ms == 0)
         return take_refuse(take, "player %s has no limit of nodes, depth or time", side);
     return true;
 }
@@ -95,9 +99,11 @@ static bool take_spec(struct take *take, const Kroo__Wire__ExperimentSpec *from,
     if (from == NULL)
         return take_refuse(take, "spec is missing");
     if (!KNOWN("spec") || !MAY(experiment, BIG) ||
-        !take_enum(take, "kind", from->has_kind, (int)from->kind, MESSAGE_MATCH) || !ASCII(rules, 1) ||
+        !take_enum(take, "kind", from->has_kind, (int)from->kind, MESSAGE_TUNE) || !ASCII(rules, 1) ||
         !NEED(seed, 0, UINT64_MAX) || !MAY32(opening_plies, OPENING_PLIES_MAX) ||
-        !MAY32(noise_ppm, NOISE_MAX) || !ASCII(engine_build, 0))
+        !MAY32(noise_ppm, NOISE_MAX) || !ASCII(engine_build, 0) || !MAY_HASH(book, book_sha256) ||
+        !MAY_HASH(adjudication, adjudication_sha256) || !MAY32(resign_score, RESIGN_SCORE_MAX) ||
+        !MAY32(resign_plies, RESIGN_PLIES_MAX) || !MAY32(resign_playout_ppm, NOISE_MAX))
         return false;
     to->kind = (enum message_experiment_kind)from->kind;
     to->with_scores = from->has_with_scores && from->with_scores;
@@ -345,10 +351,13 @@ static bool take_create_experiment(struct take *take, const Kroo__Wire__CreateEx
 {
     to->has_sprt = from->sprt != NULL;
     to->priority = from->has_priority ? from->priority : 0;
+    to->share = MESSAGE_SHARE_USUAL;
     return KNOWN("CREATE_EXPERIMENT") &&
            take_name(take, "idempotency_key", from->idempotency_key, to->idempotency_key) &&
            take_spec(take, from->spec, &to->spec) && NEED(pairs, 1, PAIRS_MAX) && UTF8(note) &&
-           (!to->has_sprt || take_sprt(take, from->sprt, &to->sprt));
+           MAY_HASH(tune, tune_sha256) && MAY32(audit_ppm, NOISE_MAX) &&
+           (!from->has_share || NEED32(share, 1, SHARE_MAX)) && MAY32(core_cap, INTEGER) && ASCII(tags, 0) &&
+           UTF8(on_finish) && (!to->has_sprt || take_sprt(take, from->sprt, &to->sprt));
 }
 
 static bool take_stop_experiment(struct take *take, const Kroo__Wire__StopExperiment *from,

@@ -12,6 +12,9 @@
  * frame is packed. Sentences are cleaned on the way out: a database's error of three lines, or one cut inside
  * a character, must not make the receiver refuse the refusal. */
 #define SET(to, field, from) ((to)->has_##field = 1, (to)->field = (from)->field)
+/* Absent when 0, as before the field was there. */
+#define SET_SOME(to, field, from) ((to)->has_##field = (from)->field != 0, (to)->field = (from)->field)
+#define SET_HASH(to, wire, from)  ((to)->has_##wire = !message_hash_is_none(from), (to)->wire = hash(from))
 
 struct packing {
     Kroo__Wire__Envelope envelope;
@@ -83,10 +86,10 @@ static void fill_player(const struct message_player *from, Kroo__Wire__Player *t
     SET(to, depth_limit, from);
     SET(to, time_ms, from);
     SET(to, hash_kib, from);
-    to->has_engine_sha256 = !message_hash_is_none(from->engine);
-    to->engine_sha256 = hash(from->engine);
-    to->has_tables_sha256 = !message_hash_is_none(from->tables);
-    to->tables_sha256 = hash(from->tables);
+    SET_HASH(to, engine_sha256, from->engine);
+    SET_HASH(to, tables_sha256, from->tables);
+    SET_SOME(to, clock_ms, from);
+    SET_SOME(to, increment_ms, from);
     to->n_options = cut_options(from->options, lines, options);
     to->options = options;
 }
@@ -104,6 +107,11 @@ static Kroo__Wire__ExperimentSpec *fill_spec(const struct message_spec *from, st
     SET(to, noise_ppm, from);
     SET(to, with_scores, from);
     to->engine_build = text(from->engine_build);
+    SET_HASH(to, book_sha256, from->book);
+    SET_HASH(to, adjudication_sha256, from->adjudication);
+    SET_SOME(to, resign_score, from);
+    SET_SOME(to, resign_plies, from);
+    SET_SOME(to, resign_playout_ppm, from);
     fill_player(&from->a, &packing->a, packing->lines[0], packing->options[0]);
     fill_player(&from->b, &packing->b, packing->lines[1], packing->options[1]);
     to->a = &packing->a;
@@ -131,14 +139,10 @@ static void fill_game(const struct message_game *from, Kroo__Wire__GameResult *t
     to->weights_a = hash(from->weights_a);
     to->weights_b = hash(from->weights_b);
     to->engine_build = text(from->engine_build);
-    to->has_engine_a = !message_hash_is_none(from->engine_a);
-    to->engine_a = hash(from->engine_a);
-    to->has_engine_b = !message_hash_is_none(from->engine_b);
-    to->engine_b = hash(from->engine_b);
-    to->has_tables_a = !message_hash_is_none(from->tables_a);
-    to->tables_a = hash(from->tables_a);
-    to->has_tables_b = !message_hash_is_none(from->tables_b);
-    to->tables_b = hash(from->tables_b);
+    SET_HASH(to, engine_a, from->engine_a);
+    SET_HASH(to, engine_b, from->engine_b);
+    SET_HASH(to, tables_a, from->tables_a);
+    SET_HASH(to, tables_b, from->tables_b);
 }
 
 static void fill_hello(const struct message_hello *from, Kroo__Wire__Hello *to)
@@ -270,6 +274,13 @@ static void fill_create(const struct message_create_experiment *from, Kroo__Wire
     SET(to, pairs, from);
     SET(to, priority, from);
     to->note = sentence(from->note, packing);
+    SET_HASH(to, tune_sha256, from->tune);
+    SET_SOME(to, audit_ppm, from);
+    to->has_share = from->share != 0 && from->share != MESSAGE_SHARE_USUAL;
+    to->share = from->share;
+    SET_SOME(to, core_cap, from);
+    to->tags = from->tags[0] ? text(from->tags) : NULL;
+    to->on_finish = from->on_finish[0] ? text(from->on_finish) : NULL;
     if (!from->has_sprt)
         return;
     Kroo__Wire__Sprt *sprt = &packing->sprt;

@@ -25,7 +25,7 @@ enum store_error {
 
 enum { STORE_HASH = 32, STORE_NAME = 64, STORE_TEXT = 512, STORE_RULES = 160, STORE_KEY = 41 };
 /* All options of a player, one `Name=Value` a line; an engine's own list of options. */
-enum { STORE_OPTIONS = 1024, STORE_LIST = 16384 };
+enum { STORE_OPTIONS = 1024, STORE_LIST = 16384, STORE_TAGS = 256, STORE_SHARE_USUAL = 100 };
 
 /* The training line meant where none is named. */
 #define STORE_LINE "main"
@@ -52,12 +52,20 @@ enum store_error store_commit(struct store *store);
 enum store_error store_rollback(struct store *store);
 
 /* --- experiments --- */
-enum store_kind { STORE_SELFPLAY, STORE_MATCH };
-enum store_state { STORE_RUNNING, STORE_FINISHED, STORE_STOPPED, STORE_BLOCKED };
+enum store_kind { STORE_SELFPLAY, STORE_MATCH, STORE_TUNE };
+enum store_state {
+    STORE_RUNNING,
+    STORE_FINISHED,
+    STORE_STOPPED,
+    STORE_BLOCKED,
+    STORE_PENDING, /* waits for approval */
+    STORE_PAUSED
+};
 
 struct store_limits {
     uint64_t nodes;
     uint32_t depth, time_ms, hash_kib;
+    uint32_t clock_ms, increment_ms; /* of a whole game */
 };
 
 struct store_player {
@@ -91,6 +99,13 @@ struct store_experiment {
     char idempotency_key[STORE_NAME];
     char note[STORE_TEXT];
     char created_by[STORE_NAME];
+    uint8_t book[STORE_HASH];         /* openings; zeros: random plies */
+    uint8_t adjudication[STORE_HASH]; /* endgame tables that end a decided game; zeros: none */
+    uint32_t resign_score, resign_plies, resign_playout_ppm;
+    uint8_t tune[STORE_HASH]; /* what a tune tunes; zeros: no tune */
+    uint32_t audit_ppm, share, core_cap;
+    char tags[STORE_TAGS];
+    char on_finish[STORE_TEXT];
 };
 
 /* Counters of the prefix that counts, player a's view; the CHECK constraints of STATISTICS hold. */

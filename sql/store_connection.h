@@ -21,7 +21,7 @@ enum {
     STORE_IDLE_MS = 120000,
     STORE_STREAM_MS = 3600000, /* statements that stream a whole experiment, and migrations */
     STORE_SLACK_MS = 15000,    /* patience beyond the server's own time-outs */
-    STORE_PARAMETERS = 40,
+    STORE_PARAMETERS = 48,
     STORE_ADVISORY = 0x6b726f6f, /* first key of the advisory locks */
     STORE_ADVISORY_LEADER = 1,
     STORE_ADVISORY_MIGRATE = 2,

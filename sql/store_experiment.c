@@ -8,11 +8,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-static const char *const kind_words[] = {[STORE_SELFPLAY] = "selfplay", [STORE_MATCH] = "match"};
-static const char *const state_words[] = {[STORE_RUNNING] = "running",
-                                          [STORE_FINISHED] = "finished",
-                                          [STORE_STOPPED] = "stopped",
-                                          [STORE_BLOCKED] = "blocked"};
+static const char *const kind_words[] = {
+    [STORE_SELFPLAY] = "selfplay", [STORE_MATCH] = "match", [STORE_TUNE] = "tune"};
+static const char *const state_words[] = {
+    [STORE_RUNNING] = "running", [STORE_FINISHED] = "finished", [STORE_STOPPED] = "stopped",
+    [STORE_BLOCKED] = "blocked", [STORE_PENDING] = "pending",   [STORE_PAUSED] = "paused"};
+enum { KINDS = sizeof kind_words / sizeof *kind_words, STATES = sizeof state_words / sizeof *state_words };
 
 static int word_index(const char *const *words, int count, const char *word, bool *bad)
 {
@@ -38,12 +39,19 @@ static enum store_error take_number(struct store *store, PGresult *result, uint6
 #define PLAYER_OPTIONS                                                                                       \
     "jsonb_strip_nulls(jsonb_build_object('nodes', $3::bigint, 'depth', $4::bigint, 'time_ms', $5::bigint, " \
     "'hash_kib', $6::bigint, 'engine', encode($7::bytea, 'hex'), 'tables', encode($8::bytea, 'hex'), "       \
-    "'set', to_jsonb(string_to_array($9::text, E'\\n'))))"
+    "'set', to_jsonb(string_to_array($9::text, E'\\n')), 'clock_ms', nullif($10::bigint, 0), "               \
+    "'increment_ms', nullif($11::bigint, 0)))"
 
 static bool is_none(const uint8_t hash[STORE_HASH])
 {
     static const uint8_t none[STORE_HASH];
     return memcmp(hash, none, STORE_HASH) == 0;
+}
+
+static void add_some_hash(struct store_parameters *parameters, const uint8_t hash[STORE_HASH])
+{
+    bool none = is_none(hash);
+    store_add_bytes(parameters, none ? NULL : hash, none ? 0 : STORE_HASH);
 }
 
 static void add_options(struct store_parameters *parameters, const struct store_player *player)
@@ -52,10 +60,11 @@ static void add_options(struct store_parameters *parameters, const struct store_
     store_add_u64(parameters, player->limits.depth);
     store_add_u64(parameters, player->limits.time_ms);
     store_add_u64(parameters, player->limits.hash_kib);
-    bool built_in = is_none(player->engine), bare = is_none(player->tables);
-    store_add_bytes(parameters, built_in ? NULL : player->engine, built_in ? 0 : STORE_HASH);
-    store_add_bytes(parameters, bare ? NULL : player->tables, bare ? 0 : STORE_HASH);
+    add_some_hash(parameters, player->engine);
+    add_some_hash(parameters, player->tables);
     store_add_name(parameters, player->options);
+    store_add_u64(parameters, player->limits.clock_ms);
+    store_add_u64(parameters, player->limits.increment_ms);
 }
 
 /* The player's number, known or new. */
@@ -100,6 +109,22 @@ static void add_sprt(struct store_parameters *parameters, const struct store_exp
     store_add_u64(parameters, sprt->batch);
 }
 
+static void add_extras(struct store_parameters *parameters, const struct store_experiment *experiment)
+{
+    add_some_hash(parameters, experiment->book);
+    add_some_hash(parameters, experiment->adjudication);
+    store_add_u64(parameters, experiment->resign_score);
+    store_add_u64(parameters, experiment->resign_plies);
+    store_add_u64(parameters, experiment->resign_playout_ppm);
+    add_some_hash(parameters, experiment->tune);
+    store_add_u64(parameters, experiment->audit_ppm);
+    store_add_u64(parameters, experiment->share ? experiment->share : STORE_SHARE_USUAL);
+    store_add_u64(parameters, experiment->core_cap);
+    store_add_text(parameters, experiment->tags);
+    store_add_text(parameters, experiment->on_finish);
+    store_add_text(parameters, state_words[experiment->state]);
+}
+
 /* Inserts the row; no row comes back when the idempotency key is known. */
 static enum store_error insert_experiment(struct store *store, const struct store_experiment *experiment,
                                           uint64_t player_a, uint64_t player_b, PGresult **out)
@@ -119,12 +144,16 @@ static enum store_error insert_experiment(struct store *store, const struct stor
     store_add_name(&parameters, experiment->idempotency_key);
     store_add_text(&parameters, experiment->note);
     store_add_text(&parameters, experiment->created_by);
+    add_extras(&parameters, experiment);
     return store_run(
         store,
         "insert into experiment (kind, rules, seed, opening_plies, noise_ppm, player_a, player_b, "
         "planned_pairs, sprt_model, elo0, elo1, alpha, beta, batch, with_scores, priority, "
-        "idempotency_key, note, created_by) values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, "
-        "$12, $13, $14, $15, $16, $17, $18, $19) on conflict (idempotency_key) do nothing returning id",
+        "idempotency_key, note, created_by, book_sha256, adjudication_sha256, resign_score, resign_plies, "
+        "resign_playout_ppm, tune_sha256, audit_ppm, share, core_cap, tags, on_finish, state) "
+        "values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19, $20, "
+        "$21, $22, $23, $24, $25, $26, $27, $28, $29, $30, $31) on conflict (idempotency_key) do nothing "
+        "returning id",
         &parameters, false, out);
 }
 
@@ -177,15 +206,20 @@ enum store_error store_experiment_create(struct store *store, struct store_exper
       ".options->>'depth', '0'), coalesce(" p ".options->>'time_ms', '0'), coalesce(" p                      \
       ".options->>'hash_kib', '0'), coalesce(" p ".engine_sha256, zero), coalesce(" p                        \
       ".tables_sha256, zero), coalesce((select string_agg(o, E'\\n' order by n) from "                       \
-      "jsonb_array_elements_text(" p ".options->'set') with ordinality t (o, n)), '')"
-enum { PLAYER_COLUMN_COUNT = 9 };
+      "jsonb_array_elements_text(" p ".options->'set') with ordinality t (o, n)), ''), coalesce(" p          \
+      ".options->>'clock_ms', '0'), coalesce(" p ".options->>'increment_ms', '0')"
+enum { PLAYER_COLUMN_COUNT = 11 };
 
 #define EXPERIMENT_SELECT                                                                                    \
     "select e.id, e.kind, e.state, e.rules, e.seed, e.opening_plies, e.noise_ppm, e.planned_pairs, "         \
     "e.with_scores, e.priority, coalesce(e.idempotency_key, ''), e.note, e.created_by, e.sprt_model is not " \
     "null, "                                                                                                 \
     "coalesce(e.sprt_model, ''), coalesce(e.elo0, 0), coalesce(e.elo1, 0), coalesce(e.alpha, 0), "           \
-    "coalesce(e.beta, 0), coalesce(e.batch, 0), " PLAYER_COLUMNS("a") ", " PLAYER_COLUMNS(                   \
+    "coalesce(e.beta, 0), coalesce(e.batch, 0), coalesce(e.book_sha256, zero), "                             \
+    "coalesce(e.adjudication_sha256, zero), "                                                                \
+    "e.resign_score, e.resign_plies, e.resign_playout_ppm, coalesce(e.tune_sha256, zero), e.audit_ppm, "     \
+    "e.share, "                                                                                              \
+    "e.core_cap, e.tags, e.on_finish, " PLAYER_COLUMNS("a") ", " PLAYER_COLUMNS(                             \
         "b") " "                                                                                             \
              "from experiment e join player a on a.id = e.player_a join player b on b.id = e.player_b "      \
              "cross join (select decode(repeat('00', 32), 'hex') as zero) z "
@@ -209,6 +243,24 @@ static void read_player(const PGresult *result, int row, int column, struct stor
     store_cell_hash(result, row, column + 6, out->engine, bad);
     store_cell_hash(result, row, column + 7, out->tables, bad);
     store_cell_text(result, row, column + 8, out->options, sizeof out->options, bad);
+    out->limits.clock_ms = cell_u32(result, row, column + 9, bad);
+    out->limits.increment_ms = cell_u32(result, row, column + 10, bad);
+}
+
+enum { EXTRA_COLUMN_COUNT = 11 };
+static void read_extras(const PGresult *result, int row, int column, struct store_experiment *out, bool *bad)
+{
+    store_cell_hash(result, row, column, out->book, bad);
+    store_cell_hash(result, row, column + 1, out->adjudication, bad);
+    out->resign_score = cell_u32(result, row, column + 2, bad);
+    out->resign_plies = cell_u32(result, row, column + 3, bad);
+    out->resign_playout_ppm = cell_u32(result, row, column + 4, bad);
+    store_cell_hash(result, row, column + 5, out->tune, bad);
+    out->audit_ppm = cell_u32(result, row, column + 6, bad);
+    out->share = cell_u32(result, row, column + 7, bad);
+    out->core_cap = cell_u32(result, row, column + 8, bad);
+    store_cell_text(result, row, column + 9, out->tags, sizeof out->tags, bad);
+    store_cell_text(result, row, column + 10, out->on_finish, sizeof out->on_finish, bad);
 }
 
 /* False when the row is not what the schema promises. */
@@ -217,8 +269,8 @@ static bool read_experiment(const PGresult *result, int row, struct store_experi
     bool bad = false;
     memset(out, 0, sizeof *out);
     out->id = store_cell_u64(result, row, 0, &bad);
-    out->kind = (enum store_kind)word_index(kind_words, 2, PQgetvalue(result, row, 1), &bad);
-    out->state = (enum store_state)word_index(state_words, 4, PQgetvalue(result, row, 2), &bad);
+    out->kind = (enum store_kind)word_index(kind_words, KINDS, PQgetvalue(result, row, 1), &bad);
+    out->state = (enum store_state)word_index(state_words, STATES, PQgetvalue(result, row, 2), &bad);
     store_cell_text(result, row, 3, out->rules, sizeof out->rules, &bad);
     out->seed = store_cell_u64(result, row, 4, &bad);
     out->opening_plies = cell_u32(result, row, 5, &bad);
@@ -236,8 +288,9 @@ static bool read_experiment(const PGresult *result, int row, struct store_experi
     out->sprt.alpha = store_cell_double(result, row, 17, &bad);
     out->sprt.beta = store_cell_double(result, row, 18, &bad);
     out->sprt.batch = cell_u32(result, row, 19, &bad);
-    read_player(result, row, 20, &out->a, &bad);
-    read_player(result, row, 20 + PLAYER_COLUMN_COUNT, &out->b, &bad);
+    read_extras(result, row, 20, out, &bad);
+    read_player(result, row, 20 + EXTRA_COLUMN_COUNT, &out->a, &bad);
+    read_player(result, row, 20 + EXTRA_COLUMN_COUNT + PLAYER_COLUMN_COUNT, &out->b, &bad);
     return !bad;
 }
 
@@ -311,7 +364,7 @@ static enum store_error refuse_state(struct store *store, uint64_t experiment, e
 enum store_error store_experiment_set_state(struct store *store, uint64_t experiment, enum store_state state,
                                             const char *reason)
 {
-    assert(state >= STORE_RUNNING && state <= STORE_BLOCKED);
+    assert(state >= STORE_RUNNING && (int)state < STATES);
     struct store_parameters parameters = {0};
     store_add_u64(&parameters, experiment);
     store_add_text(&parameters, state_words[state]);

@@ -177,6 +177,7 @@ void launch_init(struct launch *launch, enum message_experiment_kind kind)
     launch->rules = "site";
     launch->create.spec.kind = kind;
     launch->create.spec.opening_plies = DEFAULT_OPENING_PLIES;
+    launch->create.share = MESSAGE_SHARE_USUAL;
     if (kind == MESSAGE_SELFPLAY) {
         launch->create.spec.noise_ppm = DEFAULT_NOISE_PPM;
         launch->create.spec.with_scores = true;

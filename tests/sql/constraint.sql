@@ -1,7 +1,7 @@
 -- What must be true stays true, whoever writes.
 \ir fixture.psql
 begin;
-select plan(44);
+select plan(50);
 select t_experiment('match', true, 10), t_experiment('match', false, 10) \g /dev/null
 
 create function tests.game_with(changes jsonb) returns text language plpgsql as $$
@@ -49,6 +49,12 @@ select throws_ok($$insert into experiment (kind, rules, seed, opening_plies, noi
 select throws_ok('update experiment set elo0 = 5 where id = 1', '23514', null, 'elo0 = elo1');
 select throws_ok('update experiment set elo1 = 1001 where id = 1', '23514', null, 'a bound beyond 1000');
 select throws_ok('update experiment set planned_pairs = 0 where id = 1', '23514', null, 'no pairs');
+select throws_ok('update experiment set resign_score = 900 where id = 1', '23514', null, 'a resignation after no move');
+select throws_ok('update experiment set resign_playout_ppm = 5 where id = 1', '23514', null, 'played out, and nobody resigns');
+select throws_ok('update experiment set audit_ppm = 1000001 where id = 1', '23514', null, 'audits of more than every pair');
+select throws_ok('update experiment set share = 0 where id = 1', '23514', null, 'no share of core time');
+select throws_ok('update experiment set core_cap = -1 where id = 1', '23514', null, 'less than no core');
+select throws_ok($$update experiment set kind = 'tune' where id = 1$$, '23514', null, 'a tune of nothing');
 select throws_ok($$update experiment set rules = 'draughts' where id = 1$$, '23503', null, 'another game''s rules');
 select throws_ok('update experiment_counter set wins = 1 where experiment_id = 1', '23514', null, 'a win in no pair');
 select throws_ok('update experiment_counter set prefix_pairs = 1, ww = 1, wins = 2 where experiment_id = 1', '23514', null,

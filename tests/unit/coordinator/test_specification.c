@@ -101,6 +101,40 @@ static void players_need_weights_and_limits(void **state)
     assert_refused(&create, "transposition table");
 }
 
+static void terms_are_within_their_bounds(void **state)
+{
+    (void)state;
+    struct message_create_experiment create = match();
+    create.spec.a.node_limit = 0;
+    create.spec.a.clock_ms = 10000;
+    create.spec.a.increment_ms = 50;
+    assert_accepted(&create);
+    assert_false(specification_reproducible(&create.spec));
+    create.spec.a.clock_ms = SPECIFICATION_CLOCK_MAX_MS + 1;
+    assert_refused(&create, "at most a day");
+    create = match();
+    create.spec.a.increment_ms = 50;
+    assert_refused(&create, "needs a clock");
+    create = match();
+    create.spec.resign_score = 900;
+    assert_refused(&create, "both a score and a number of moves");
+    create.spec.resign_plies = 4;
+    create.spec.resign_playout_ppm = 1000001;
+    assert_refused(&create, "100 percent");
+    create = match();
+    create.spec.resign_playout_ppm = 1;
+    assert_refused(&create, "nobody resigns");
+    create = match();
+    create.audit_ppm = 1000001;
+    assert_refused(&create, "100 percent");
+    create = match();
+    create.share = SPECIFICATION_SHARE_MAX + 1;
+    assert_refused(&create, "share of core time");
+    create = match();
+    create.core_cap = UINT32_MAX;
+    assert_refused(&create, "leave the cap out");
+}
+
 static void equal_deterministic_players_are_duplicates(void **state)
 {
     (void)state;
@@ -221,6 +255,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(sound_ones_pass),
+        cmocka_unit_test(terms_are_within_their_bounds),
         cmocka_unit_test(pairs_are_counted),
         cmocka_unit_test(rules_must_be_known_and_end),
         cmocka_unit_test(players_need_weights_and_limits),

@@ -146,6 +146,8 @@ static void test_engines_and_tables_arrive(void **state)
     sample_hash(a->engine, 5);
     sample_hash(a->tables, 6);
     strcpy(a->options, "Level=Master\nName With Blanks=größer = besser\nEmpty=");
+    a->clock_ms = 10000;
+    a->increment_ms = 50;
     struct frame frame = encode(&message);
     assert_decodes(frame, &back);
     assert_memory_equal(back.lease_grant.spec.a.engine, a->engine, MESSAGE_HASH);
@@ -153,6 +155,9 @@ static void test_engines_and_tables_arrive(void **state)
     assert_string_equal(back.lease_grant.spec.a.options, a->options);
     assert_true(message_hash_is_none(back.lease_grant.spec.b.engine));
     assert_string_equal(back.lease_grant.spec.b.options, "");
+    assert_int_equal(back.lease_grant.spec.a.clock_ms, 10000);
+    assert_int_equal(back.lease_grant.spec.a.increment_ms, 50);
+    assert_int_equal(back.lease_grant.spec.b.clock_ms, 0);
     message_done(&back);
     free(frame.bytes);
 
@@ -172,6 +177,48 @@ static void test_engines_and_tables_arrive(void **state)
     frame = encode(&message);
     assert_decodes(frame, &back);
     assert_string_equal(back.release.because, message.release.because);
+    message_done(&back);
+    free(frame.bytes);
+}
+
+static void test_terms_of_an_experiment_arrive(void **state)
+{
+    (void)state;
+    struct message message = sample_message(MESSAGE_CREATE_EXPERIMENT), back;
+    struct message_create_experiment *create = &message.create_experiment;
+    struct frame bare = encode(&message);
+    assert_decodes(bare, &back);
+    assert_int_equal(back.create_experiment.share, MESSAGE_SHARE_USUAL);
+    assert_true(message_hash_is_none(back.create_experiment.spec.book));
+    message_done(&back);
+    free(bare.bytes);
+    create->spec.kind = MESSAGE_TUNE;
+    sample_hash(create->spec.book, 9);
+    sample_hash(create->spec.adjudication, 10);
+    sample_hash(create->tune, 11);
+    create->spec.resign_score = 900;
+    create->spec.resign_plies = 4;
+    create->spec.resign_playout_ppm = 100000;
+    create->audit_ppm = 20000;
+    create->share = 7;
+    create->core_cap = 12;
+    strcpy(create->tags, "fast,x86_64");
+    strcpy(create->on_finish, "tell größer");
+    struct frame frame = encode(&message);
+    assert_decodes(frame, &back);
+    const struct message_create_experiment *there = &back.create_experiment;
+    assert_int_equal(there->spec.kind, MESSAGE_TUNE);
+    assert_memory_equal(there->spec.book, create->spec.book, MESSAGE_HASH);
+    assert_memory_equal(there->spec.adjudication, create->spec.adjudication, MESSAGE_HASH);
+    assert_memory_equal(there->tune, create->tune, MESSAGE_HASH);
+    assert_int_equal(there->spec.resign_score, 900);
+    assert_int_equal(there->spec.resign_plies, 4);
+    assert_int_equal(there->spec.resign_playout_ppm, 100000);
+    assert_int_equal(there->audit_ppm, 20000);
+    assert_int_equal(there->share, 7);
+    assert_int_equal(there->core_cap, 12);
+    assert_string_equal(there->tags, create->tags);
+    assert_string_equal(there->on_finish, create->on_finish);
     message_done(&back);
     free(frame.bytes);
 }
@@ -232,7 +279,7 @@ static void test_grant_refusals(void **state)
     REFUSED(MESSAGE_LEASE_GRANT, m.lease_grant.pair_count = 0, "pair_count");
     REFUSED(MESSAGE_LEASE_GRANT, m.lease_grant.first_pair = UINT64_MAX, "first_pair");
     REFUSED(MESSAGE_LEASE_GRANT, m.lease_grant.spec.experiment = 0, "experiment");
-    REFUSED(MESSAGE_LEASE_GRANT, m.lease_grant.spec.kind = 3, "kind is 3");
+    REFUSED(MESSAGE_LEASE_GRANT, m.lease_grant.spec.kind = 4, "kind is 4");
     REFUSED(MESSAGE_LEASE_GRANT, m.lease_grant.spec.rules[0] = '\0', "rules");
     REFUSED(MESSAGE_LEASE_GRANT, m.lease_grant.spec.noise_ppm = 1000001, "noise_ppm");
     REFUSED(MESSAGE_LEASE_GRANT, m.lease_grant.spec.opening_plies = 1001, "opening_plies");
@@ -599,6 +646,7 @@ int main(void)
         cmocka_unit_test(test_every_kind_keeps_its_bytes),
         cmocka_unit_test(test_fields_arrive),
         cmocka_unit_test(test_engines_and_tables_arrive),
+        cmocka_unit_test(test_terms_of_an_experiment_arrive),
         cmocka_unit_test(test_hello_refusals),
         cmocka_unit_test(test_answer_refusals),
         cmocka_unit_test(test_grant_refusals),

@@ -58,6 +58,19 @@ static void assert_same(const struct store_experiment *one, const struct store_e
     assert_string_equal(one->idempotency_key, other->idempotency_key);
     assert_string_equal(one->note, other->note);
     assert_string_equal(one->created_by, other->created_by);
+    assert_memory_equal(one->book, other->book, STORE_HASH);
+    assert_memory_equal(one->adjudication, other->adjudication, STORE_HASH);
+    assert_memory_equal(one->tune, other->tune, STORE_HASH);
+    assert_int_equal(one->resign_score, other->resign_score);
+    assert_int_equal(one->resign_plies, other->resign_plies);
+    assert_int_equal(one->resign_playout_ppm, other->resign_playout_ppm);
+    assert_int_equal(one->audit_ppm, other->audit_ppm);
+    assert_int_equal(one->share ? one->share : STORE_SHARE_USUAL, other->share);
+    assert_int_equal(one->core_cap, other->core_cap);
+    assert_string_equal(one->tags, other->tags);
+    assert_string_equal(one->on_finish, other->on_finish);
+    assert_int_equal(one->a.limits.clock_ms, other->a.limits.clock_ms);
+    assert_int_equal(one->b.limits.increment_ms, other->b.limits.increment_ms);
 }
 
 static void comes_back_as_it_was(void **state)
@@ -65,6 +78,18 @@ static void comes_back_as_it_was(void **state)
     (void)state;
     struct store_experiment made[2] = {fixture_experiment(store), match()}, found;
     snprintf(made[1].idempotency_key, sizeof made[1].idempotency_key, "key 'quoted'");
+    memcpy(made[1].book, made[1].a.weights, STORE_HASH); /* any artifact */
+    made[1].state = STORE_PENDING;
+    made[1].resign_score = 900;
+    made[1].resign_plies = 4;
+    made[1].resign_playout_ppm = 100000;
+    made[1].audit_ppm = 20000;
+    made[1].share = 7;
+    made[1].core_cap = 12;
+    made[1].b.limits.clock_ms = 10000;
+    made[1].b.limits.increment_ms = 50;
+    snprintf(made[1].tags, sizeof made[1].tags, "fast,x86_64");
+    snprintf(made[1].on_finish, sizeof made[1].on_finish, "tell");
     for (int i = 0; i < 2; i++) {
         fixture_create(store, &made[i]);
         assert_ok(store, store_experiment_get(store, made[i].id, &found));
