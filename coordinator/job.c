@@ -38,12 +38,14 @@ void job_destroy(struct job *job)
     case JOB_PEERS:
         free(job->peers.peers);
         break;
+    case JOB_CREATE:
+        terms_destroy(job->create.terms);
+        break;
     case JOB_GRANT:
     case JOB_SESSION:
     case JOB_SESSION_END:
     case JOB_BLOCK:
     case JOB_EVENT:
-    case JOB_CREATE:
     case JOB_STOP:
     case JOB_PROMOTE:
     case JOB_LOOKUP:

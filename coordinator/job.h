@@ -7,9 +7,9 @@
 #include <pthread.h>
 #include <stdbool.h>
 
+#include "coordinator/terms.h"
 #include "proto/message.h"
 #include "proto/socket.h"
-#include "sql/store.h"
 
 enum job_kind {
     /* grouped in one transaction */
@@ -61,6 +61,7 @@ struct job_event {
 
 struct job_create {
     struct store_experiment experiment;
+    struct terms *terms; /* owned: kept until the event loop has its referee */
     bool existed;
 };
 

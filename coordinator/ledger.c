@@ -42,6 +42,7 @@ void ledger_destroy(struct ledger *ledger)
         return;
     tally_destroy(ledger->tally);
     tally_destroy(ledger->draft);
+    terms_destroy(ledger->terms);
     free(ledger);
 }
 
@@ -128,6 +129,13 @@ struct store_counters ledger_counters(const struct ledger *ledger)
     };
 }
 
+static bool book_is_used_up(const struct ledger *ledger)
+{
+    const struct book *book = ledger->terms ? ledger->terms->setup.book : NULL;
+    return book && tally_totals(current(ledger))->pairs == book->count &&
+           tally_decision(current(ledger)) == TALLY_UNDECIDED;
+}
+
 struct store_verdict ledger_verdict(const struct ledger *ledger, const char *by, const char *reason)
 {
     const struct tally *tally = current(ledger);
@@ -157,7 +165,10 @@ struct store_verdict ledger_verdict(const struct ledger *ledger, const char *by,
     snprintf(verdict.verdict, sizeof verdict.verdict, "%s",
              by ? "aborted" : tally_decision_name(tally_decision(tally)));
     snprintf(verdict.by, sizeof verdict.by, "%s", by ? by : "");
-    snprintf(verdict.reason, sizeof verdict.reason, "%s", reason ? reason : "");
+    snprintf(verdict.reason, sizeof verdict.reason, "%s",
+             reason                    ? reason
+             : book_is_used_up(ledger) ? "the book is used up: it has no opening for another pair"
+                                       : "");
     return verdict;
 }
 

@@ -7,6 +7,7 @@
 #include "engine/tables.h"
 #include "engine/weights.h"
 #include "proto/artifact.h"
+#include "proto/log.h"
 
 /* --- reading an experiment into a ledger --- */
 
@@ -39,6 +40,17 @@ static void load_standing(void *context, uint64_t pair, unsigned leg, unsigned a
     loading->ledger->games_stored++;
 }
 
+/* Without them the experiment is known and counted, and waits for a referee. */
+static enum store_error load_terms(struct round *round, struct ledger *ledger, char text[STORE_TEXT])
+{
+    enum store_error error = terms_load(round->store, &ledger->experiment, &ledger->terms, text);
+    if (error != STORE_ERROR_REFUSED)
+        return error;
+    log_line(LOG_LEVEL_ERROR, "no-terms", "experiment=%llu reason=\"%s\"",
+             (unsigned long long)ledger->experiment.id, text);
+    return STORE_OK;
+}
+
 enum store_error round_load(struct round *round, const struct store_experiment *experiment,
                             char text[STORE_TEXT])
 {
@@ -62,6 +74,8 @@ enum store_error round_load(struct round *round, const struct store_experiment *
                  tally_answer_text(loading.worst));
         error = STORE_ERROR_REFUSED;
     }
+    if (error == STORE_OK)
+        error = load_terms(round, ledger, text);
     if (error == STORE_OK && ledger_book_add(round->book, ledger) != 0)
         error = STORE_ERROR_MEMORY;
     if (error != STORE_OK)
@@ -412,6 +426,24 @@ static enum store_error check_files(struct round *round, struct job *job, const 
     return STORE_ERROR_REFUSED;
 }
 
+/* Opens book and tables, which must fit; a book has no more pairs than openings. */
+static enum store_error check_terms(struct round *round, struct job *job)
+{
+    struct store_experiment *experiment = &job->create.experiment;
+    terms_destroy(job->create.terms); /* of a try before this one */
+    job->create.terms = NULL;
+    enum store_error error = terms_load(round->store, experiment, &job->create.terms, job->text);
+    const struct book *book = error == STORE_OK ? job->create.terms->setup.book : NULL;
+    if (book == NULL || experiment->planned_pairs <= book->count)
+        return error;
+    experiment->planned_pairs = book->count;
+    if (!experiment->has_sprt || experiment->sprt.batch <= book->count)
+        return STORE_OK;
+    snprintf(job->text, sizeof job->text, "the book has %u openings, fewer than one batch of %u pairs",
+             book->count, experiment->sprt.batch);
+    return STORE_ERROR_REFUSED;
+}
+
 static enum store_error single_create(struct round *round, struct job *job)
 {
     struct job_create *create = &job->create;
@@ -424,6 +456,8 @@ static enum store_error single_create(struct round *round, struct job *job)
         error = check_files(round, job, &create->experiment.a);
     if (error == STORE_OK)
         error = check_files(round, job, &create->experiment.b);
+    if (error == STORE_OK)
+        error = check_terms(round, job);
     if (error == STORE_OK)
         error = store_experiment_create(round->store, &create->experiment, &create->existed);
     if (error != STORE_OK)

@@ -249,8 +249,7 @@ static enum book_error read_header(struct scan *scan, struct header *out, uint32
     if (out->count == 0 || out->count > BOOK_OPENINGS_MAX)
         return BOOK_ERROR_COUNT;
     *covered = crc32c(0, file, (size_t)(scan->at - file));
-    if (!scan_field(scan, "checksum", number, sizeof number) ||
-        !read_number(number, "%08lx", &out->checksum))
+    if (!scan_field(scan, "checksum", number, sizeof number) || !read_number(number, "%08lx", &out->checksum))
         return BOOK_ERROR_HEADER;
     *covered = crc32c(*covered, scan->at, (size_t)(scan->end - scan->at));
     return BOOK_OK;
@@ -304,7 +303,8 @@ enum book_error book_parse(const void *bytes, size_t size, const struct rules *r
     struct scan scan = {.at = bytes, .end = (const char *)bytes + size};
     enum book_error error = size > BOOK_BYTES_MAX ? BOOK_ERROR_COUNT : parse(&scan, rules, out);
     if (line != NULL)
-        *line = error == BOOK_OK || error == BOOK_ERROR_CHECKSUM || error == BOOK_ERROR_MEMORY ? 0 : scan.line;
+        *line =
+            error == BOOK_OK || error == BOOK_ERROR_CHECKSUM || error == BOOK_ERROR_MEMORY ? 0 : scan.line;
     return error;
 }
 

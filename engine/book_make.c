@@ -9,7 +9,7 @@
 #include "engine/mix.h"
 #include "engine/team.h"
 
-enum { BLOCK = 256, PLACES_FIRST = 1 << 12 };
+enum { BLOCK = 256, PLACES_FIRST = 1 << 12, TRIES_EACH = 100 };
 
 /* A candidate on its way through the tests. */
 struct candidate {
@@ -39,6 +39,24 @@ struct workshop {
     char **kept;
     struct book_counts *counts;
 };
+
+struct book_plan book_plan_default(void)
+{
+    return (struct book_plan){.rules = *rules_preset(0),
+                              .seed = 1,
+                              .plies = 10,
+                              .openings = 1000,
+                              .selfplay_nodes = 200,
+                              .noise_ppm = 300000,
+                              .nodes = 5000,
+                              .bound = 100,
+                              .threads = 2};
+}
+
+uint32_t book_plan_tries(uint32_t openings)
+{
+    return openings < BOOK_TRIES_MAX / TRIES_EACH ? TRIES_EACH * openings : BOOK_TRIES_MAX;
+}
 
 /* --- candidates --- */
 
@@ -258,9 +276,8 @@ static void say_made(const struct book_plan *plan, const struct book_counts *cou
         snprintf(how, sizeof how, "self-played (%" PRIu64 " nodes, %.4f %% random)", plan->selfplay_nodes,
                  plan->noise_ppm / 1e4);
     snprintf(made, BOOK_MADE_MAX,
-             "%u %s plies, value within %d at %" PRIu64 " nodes, weights %s, seed %" PRIu64
-             "; kept %" PRIu64 " of %" PRIu64 " tried, %" PRIu64 " duplicates, %" PRIu64
-             " unbalanced, %" PRIu64 " ended",
+             "%u %s plies, value within %d at %" PRIu64 " nodes, weights %s, seed %" PRIu64 "; kept %" PRIu64
+             " of %" PRIu64 " tried, %" PRIu64 " duplicates, %" PRIu64 " unbalanced, %" PRIu64 " ended",
              plan->plies, how, plan->bound, plan->nodes, plan->weights_name, plan->seed, counts->kept,
              counts->tried, counts->duplicates, counts->unbalanced, counts->ended);
 }
@@ -323,7 +340,7 @@ static void try_share(void *context, int member)
         trial->plies[i] = 0;
         int one = play_leg(trial, member, trial->first + i, 0, &trial->plies[i]);
         int other = play_leg(trial, member, trial->first + i, 1, &trial->plies[i]);
-        trial->classes[i] = one < 0 || other < 0            ? -1
+        trial->classes[i] = one < 0 || other < 0           ? -1
                             : one + other == 2 && one != 1 ? BOOK_CLASS_WL
                                                            : by_points[one + other];
     }
@@ -349,8 +366,9 @@ bool book_try(const struct book_trial *plan, bool (*told)(void *context, uint64_
     if (trial == NULL)
         return false;
     trial->plan = plan;
-    trial->sides[0] = (struct play_side){
-        .weights = plan->weights, .limits = {.nodes = plan->nodes + plan->nodes / 4}, .hash_kib = BOOK_HASH_KIB};
+    trial->sides[0] = (struct play_side){.weights = plan->weights,
+                                         .limits = {.nodes = plan->nodes + plan->nodes / 4},
+                                         .hash_kib = BOOK_HASH_KIB};
     trial->sides[1] = (struct play_side){
         .weights = plan->weights, .limits = {.nodes = plan->nodes}, .hash_kib = BOOK_HASH_KIB};
     trial->team = team_create(plan->threads);

@@ -28,6 +28,11 @@ struct book_plan {
     int threads;
 };
 
+/* A thousand openings of ten random plies under `site`, without weights. */
+struct book_plan book_plan_default(void);
+/* Candidates where the user names no number: a hundred for each opening, within the bound. */
+uint32_t book_plan_tries(uint32_t openings);
+
 /* Each candidate tried is in exactly one of the lines below it. */
 struct book_counts {
     uint64_t tried;
@@ -45,8 +50,8 @@ typedef bool book_told(void *context, const struct book_counts *counts);
 enum book_error book_make(const struct book_plan *plan, book_told *told, void *context,
                           struct book_counts *counts, struct book **out);
 
-/* Pairs of two players of the same weights, one searching a quarter more nodes than the other, so that the two
- * games of a pair are not one game twice. */
+/* Pairs of two players of the same weights, one searching a quarter more nodes than the other, so that the
+ * two games of a pair are not one game twice. */
 struct book_trial {
     const struct play_setup *setup; /* with or without a book; pairs 0 .. pairs - 1 */
     const struct weights *weights;

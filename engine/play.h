@@ -25,9 +25,9 @@ struct play_setup {
 };
 
 /* The opening of pair `pair`, letters that leave the game unfinished, written with a NUL to `moves`
- * (PLAY_OPENING_MAX + 1 bytes): the book's, or exactly setup->opening_plies random moves, drawn again with the
- * next attempt mixed in when a draw ends the game. Returns its length; -1 when 1000 draws all ended the game,
- * or the book has no opening left for this pair. */
+ * (PLAY_OPENING_MAX + 1 bytes): the book's, or exactly setup->opening_plies random moves, drawn again with
+ * the next attempt mixed in when a draw ends the game. Returns its length; -1 when 1000 draws all ended the
+ * game, or the book has no opening left for this pair. */
 int play_opening(const struct play_setup *setup, uint64_t pair, char *moves);
 /* Its length alone, which needs no replay; 0 where there is none. */
 size_t play_opening_plies(const struct play_setup *setup, uint64_t pair);

@@ -121,6 +121,9 @@ static error_t launch_parse(int key, char *text, struct argp_state *state)
     struct launch *launch = state->input;
     struct message_create_experiment *create = &launch->create;
     switch (key) {
+    case ARGP_KEY_INIT:
+        state->child_inputs[0] = &launch->terms;
+        return 0;
     case OPTION_PAIRS:
         create->pairs = args_number(state, "--pairs", text, 0, INT64_MAX);
         launch->has_pairs = true;
@@ -144,6 +147,7 @@ static error_t launch_parse(int key, char *text, struct argp_state *state)
     case OPTION_OPENING:
         create->spec.opening_plies =
             (uint32_t)args_number(state, "--opening-plies", text, 0, PLAY_OPENING_MAX);
+        launch->has_opening = true;
         return 0;
     case OPTION_SEED:
         create->spec.seed = args_number(state, "--seed", text, 0, SPECIFICATION_SEED_MAX);
@@ -169,7 +173,10 @@ static error_t launch_parse(int key, char *text, struct argp_state *state)
     }
 }
 
-const struct argp launch_argp = {.options = launch_options, .parser = launch_parse};
+static const struct argp_child terms_children[] = {{&terms_argp, 0, NULL, 0}, {0}};
+
+const struct argp launch_argp = {
+    .options = launch_options, .parser = launch_parse, .children = terms_children};
 
 void launch_init(struct launch *launch, enum message_experiment_kind kind)
 {
@@ -415,7 +422,7 @@ static bool same_request(const struct launch *launch, const struct message_creat
     const struct message_create_experiment *asked = &launch->create;
     const struct message_spec *a = &asked->spec, *b = &there->spec;
     return a->kind == b->kind && strcmp(a->rules, b->rules) == 0 && a->opening_plies == b->opening_plies &&
-           a->noise_ppm == b->noise_ppm && a->with_scores == b->with_scores &&
+           a->noise_ppm == b->noise_ppm && a->with_scores == b->with_scores && terms_same(a, b) &&
            specification_same_player(&a->a, &b->a) && specification_same_player(&a->b, &b->b) &&
            asked->pairs == there->pairs && same_sprt(asked, there) &&
            (!launch->has_seed || a->seed == b->seed);
@@ -500,6 +507,8 @@ static int prepare(struct launch *launch, const struct settings *settings)
         status = outfit_fill(store, &launch->outfits[0], &launch->outfits[1], &spec->a);
     if (status == COMMAND_DONE)
         status = outfit_fill(store, &launch->outfits[0], &launch->outfits[2], &spec->b);
+    if (status == COMMAND_DONE)
+        status = terms_fill(store, &launch->terms, launch->has_opening, &launch->create);
     store_close(store);
     return status;
 }

@@ -5,6 +5,7 @@
 
 #include "coordinator/cli/args.h"
 #include "coordinator/cli/outfit.h"
+#include "coordinator/cli/terms_options.h"
 #include "proto/message.h"
 #include "sql/store.h"
 
@@ -22,7 +23,8 @@ struct launch {
     const char *weights[2];
     struct launch_limits limits[3];
     struct outfit outfits[3]; /* likewise */
-    bool has_pairs, has_seed, wait, dry_run;
+    struct terms_options terms;
+    bool has_pairs, has_seed, has_opening, wait, dry_run;
 };
 
 /* Options of every experiment; its input is a struct launch. */

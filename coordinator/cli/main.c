@@ -20,6 +20,7 @@ static const struct args_command commands[] = {
     {"stop", stop_command, "stop an experiment", true},
     {"engine", engine_command, "add and list other programs that can play", true},
     {"tables", tables_command, "add and list endgame tables for players", true},
+    {"book", book_command, "make, add, list, show and measure opening books", true},
     {"weights", weights_command, "list, show, export, import and promote weights", true},
     {"loop", loop_command, "run learning loops: self-play, fit, gate, promotion, again", true},
     {"games", games_command, "export the games of an experiment", true},

@@ -11,14 +11,14 @@
 #include "coordinator/cli/stand_in.h"
 #include "coordinator/cli/table.h"
 #include "coordinator/record.h"
+#include "coordinator/terms.h"
 #include "engine/build.h"
-#include "engine/play.h"
 
 struct replay {
     struct args_common common;
     uint64_t id, pair, leg;
     struct record record;
-    struct rules rules;
+    struct terms *terms;
     struct stand_in players[2]; /* a, b */
     struct store_table stored;  /* moves, result, reason, south, north */
     struct play_record again;
@@ -71,7 +71,7 @@ static int load_game(struct replay *replay, struct store *store)
 
 static int load(struct replay *replay, struct store *store)
 {
-    char reason[256];
+    char reason[STORE_TEXT];
     const struct store_experiment *experiment = &replay->record.experiment;
     enum store_error error = record_load(store, replay->id, &replay->record);
     if (error == STORE_ERROR_REFUSED)
@@ -79,30 +79,29 @@ static int load(struct replay *replay, struct store *store)
                            (unsigned long long)replay->id);
     if (error != STORE_OK)
         return connect_failed(store, error);
-    if (rules_parse(experiment->rules, &replay->rules, reason, sizeof reason) != 0)
+    error = terms_load(store, experiment, &replay->terms, reason);
+    if (error == STORE_ERROR_REFUSED)
         return args_refuse("%s", reason);
+    if (error != STORE_OK)
+        return connect_failed(store, error);
     int status = load_game(replay, store);
     if (status == COMMAND_DONE)
-        status = stand_in_load(&replay->players[0], store, &experiment->a, &replay->rules);
+        status = stand_in_load(&replay->players[0], store, &experiment->a, replay->terms->setup.rules);
     if (status == COMMAND_DONE)
-        status = stand_in_load(&replay->players[1], store, &experiment->b, &replay->rules);
+        status = stand_in_load(&replay->players[1], store, &experiment->b, replay->terms->setup.rules);
     return status;
 }
 
 static int play(struct replay *replay)
 {
-    const struct store_experiment *experiment = &replay->record.experiment;
-    struct play_setup setup = {.rules = &replay->rules,
-                               .seed = experiment->seed,
-                               .opening_plies = experiment->opening_plies,
-                               .noise_ppm = experiment->noise_ppm};
     struct play_seats *seats = play_seats_create();
     if (!seats)
         return args_refuse("out of memory");
     for (unsigned seat = 0; seat < 2; seat++)
         play_seats_use(seats, seat, stand_in_mover(&replay->players[seat]));
-    enum play_status status = play_game(seats, &setup, &replay->players[0].side, &replay->players[1].side,
-                                        replay->pair, (unsigned)replay->leg, NULL, NULL, &replay->again);
+    enum play_status status =
+        play_game(seats, &replay->terms->setup, &replay->players[0].side, &replay->players[1].side,
+                  replay->pair, (unsigned)replay->leg, NULL, NULL, &replay->again);
     play_seats_destroy(seats);
     if (status == PLAY_DONE)
         return COMMAND_DONE;
@@ -190,5 +189,6 @@ int replay_command(int argc, char **argv)
     store_table_done(&replay.stored);
     stand_in_done(&replay.players[0]);
     stand_in_done(&replay.players[1]);
+    terms_destroy(replay.terms);
     return status;
 }
