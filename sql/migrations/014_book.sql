@@ -54,15 +54,15 @@ alter table experiment add constraint experiment_book_fkey foreign key (book_sha
 -- A pair belongs to the opening its first game begins with; none begins another, so there is one at most.
 create view book_opening_pairs as
 select b.name as book, o.number, o.moves, e.id as experiment_id, a.pair_no, a.a_half_points + c.a_half_points as half_points,
-    case when a.a_half_points + c.a_half_points = 2 then case when a.a_half_points = 1 then 'DD' else 'WL' end
-        else ('{LL,LD,,DW,WW}'::text[])[a.a_half_points + c.a_half_points + 1] end as outcome
+    case a.a_half_points + c.a_half_points when 0 then 'LL' when 1 then 'LD' when 3 then 'DW' when 4 then 'WW'
+        else case a.a_half_points when 1 then 'DD' else 'WL' end end as outcome
 from book b
     join experiment e on e.book_sha256 = b.sha256
     join experiment_counted n on n.experiment_id = e.id
     join game a on a.experiment_id = e.id and a.leg = 0 and a.pair_no < n.counted_pairs
     join game c on c.experiment_id = e.id and c.leg = 1 and c.pair_no = a.pair_no
-    cross join lateral generate_series(b.plies_min, b.plies_max) plies
-    join book_opening o on o.book_sha256 = b.sha256 and o.moves = left(a.moves, plies)
+    cross join lateral generate_series(b.plies_min, b.plies_max) l (length)
+    join book_opening o on o.book_sha256 = b.sha256 and o.moves = left(a.moves, l.length)
 where not exists (select from dispute d where d.experiment_id = a.experiment_id and d.pair_no = a.pair_no
     and d.state = 'open');
 comment on view book_opening_pairs is 'Counted pairs of experiments with a book, each with its opening. Name an experiment: others are read whole.';
