@@ -119,7 +119,7 @@ $(BUILD)/kroo-train: $(call obj,eval/train_main.c) $(LIB_EVAL) $(LIB_SQL) $(LIB_
 $(BUILD)/kroo-coordinator: $(call obj,coordinator/coordinator_main.c) $(LIB_COORDINATOR) $(LIB_SQL) $(LIB_PROTO) $(LIB_ENGINE)
 	$(link) $(PROTO_LIBS) $(SQL_LIBS) -lm
 $(BUILD)/kroo: $(call obj,$(wildcard coordinator/cli/*.c)) $(LIB_COORDINATOR) $(LIB_SQL) $(LIB_PROTO) $(LIB_ENGINE)
-	$(link) $(PROTO_LIBS) $(SQL_LIBS) -lm
+	$(link) $(PROTO_LIBS) $(SQL_LIBS) $(BLAS_LIBS) -lm
 
 # --- tests: tests/unit/<room>/test_<module>.c, linked with the room and the ground floor ----------------------
 ROOMS := engine proto sql worker eval coordinator
@@ -136,7 +136,7 @@ LINK_proto := $(PROTO_LIBS) -lm
 LINK_sql := $(SQL_LIBS) -ljansson -lsodium -lm
 LINK_worker := $(PROTO_LIBS) -lm
 LINK_eval := $(PROTO_LIBS) $(SQL_LIBS) $(BLAS_LIBS) -lm
-LINK_coordinator := $(PROTO_LIBS) $(SQL_LIBS) -lm
+LINK_coordinator := $(PROTO_LIBS) $(SQL_LIBS) $(BLAS_LIBS) -lm
 define unit_rule
 $(BUILD)/tests/$(1)/%: $(BUILD)/obj/tests/unit/$(1)/%.o $(LIBS_$(1))
 	@mkdir -p $$(@D)

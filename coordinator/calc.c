@@ -6,7 +6,9 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "coordinator/calc_rating.h"
 #include "coordinator/estimate.h"
+#include "coordinator/simulate.h"
 #include "coordinator/sprt.h"
 #include "coordinator/statistics.h"
 
@@ -266,25 +268,134 @@ static void answer_sprt(struct request *request, json_t *answer)
     json_object_set_new(answer, "batch", json_integer(test.batch));
 }
 
+/* Shares of the five results of a pair; near equality where none are given. */
+static void read_shares(struct request *request, const char *key, double shares[STATISTICS_PAIR_BINS])
+{
+    static const double usual[STATISTICS_PAIR_BINS] = {0.2025, 0.09, 0.415, 0.09, 0.2025};
+    const json_t *array = json_object_get(request->root, key);
+    double sum = 0;
+    memcpy(shares, usual, sizeof usual);
+    if (!array)
+        return;
+    for (size_t k = 0; k < STATISTICS_PAIR_BINS; k++) {
+        const json_t *share = json_array_get(array, k);
+        shares[k] = json_is_number(share) ? json_number_value(share) : -1;
+        sum += shares[k];
+        if (!(shares[k] >= 0 && shares[k] <= 1e12) || json_array_size(array) != STATISTICS_PAIR_BINS)
+            complain(request, "\"%s\" must be five shares, of LL, LD, DD+WL, WD, WW", key);
+    }
+    if (!(sum > 0))
+        complain(request, "\"%s\" must not all be 0", key);
+    for (size_t k = 0; k < STATISTICS_PAIR_BINS; k++)
+        shares[k] /= sum;
+}
+
+static bool read_plan(struct request *request, struct simulate_plan *plan)
+{
+    double base[STATISTICS_PAIR_BINS];
+    if (!read_test(request, &plan->test))
+        return false;
+    double elo = read_number(request, "elo", NULL);
+    plan->runs = (uint32_t)read_integer(request, "runs", 1, SIMULATE_RUNS_MAX, 1000);
+    plan->pairs_max = (uint64_t)read_integer(request, "pairs", 1, SIMULATE_PAIRS_MAX, 100000);
+    plan->seed = (uint64_t)read_integer(request, "seed", 0, INT64_MAX, 1);
+    read_shares(request, "shares", base);
+    if (!request->error[0] && simulate_probabilities(plan->test.model, elo, base, plan->probabilities) != 0)
+        complain(request, "no results of pairs like these have an elo of %g: give other \"shares\"", elo);
+    return !request->error[0];
+}
+
+static void put_simulation(json_t *answer, const struct simulate_plan *plan,
+                           const struct simulate_outcome *outcome)
+{
+    json_t *shares = json_array();
+    double mean = 0, variance = 0, low, high;
+    struct sprt_forecast expected;
+    for (int k = 0; k < STATISTICS_PAIR_BINS; k++) {
+        json_array_append_new(shares, json_real(plan->probabilities[k]));
+        mean += plan->probabilities[k] * k / 4;
+    }
+    for (int k = 0; k < STATISTICS_PAIR_BINS; k++)
+        variance += plan->probabilities[k] * (k / 4.0 - mean) * (k / 4.0 - mean);
+    sprt_forecast(&plan->test, mean, 2 * variance, &expected);
+    statistics_share_interval(outcome->accepted, outcome->runs, &low, &high);
+    json_object_set_new(answer, "runs", json_integer(outcome->runs));
+    json_object_set_new(answer, "accepted", json_integer(outcome->accepted));
+    json_object_set_new(answer, "rejected", json_integer(outcome->rejected));
+    json_object_set_new(answer, "undecided", json_integer(outcome->undecided));
+    put(answer, "acceptance", outcome->accepted / (double)outcome->runs);
+    put(answer, "acceptance_lo", low);
+    put(answer, "acceptance_hi", high);
+    put(answer, "acceptance_expected", expected.acceptance);
+    put(answer, "pairs_mean", outcome->pairs_mean);
+    put(answer, "pairs_expected", expected.games / 2);
+    put(answer, "pairs_sd", outcome->pairs_sd);
+    json_object_set_new(answer, "pairs_median", json_integer((json_int_t)outcome->pairs_median));
+    json_object_set_new(answer, "pairs_p95", json_integer((json_int_t)outcome->pairs_p95));
+    json_object_set_new(answer, "shares", shares);
+}
+
+static void answer_sprt_simulate(struct request *request, json_t *answer)
+{
+    struct simulate_plan plan;
+    struct simulate_outcome outcome;
+    if (!read_plan(request, &plan))
+        return;
+    if (simulate_run(&plan, &outcome) != 0) {
+        complain(request, "no memory for %u runs", plan.runs);
+        return;
+    }
+    put_simulation(answer, &plan, &outcome);
+    put(answer, "elo", json_number_value(json_object_get(request->root, "elo")));
+    put_test(answer, &plan.test, STATISTICS_PAIR_BINS);
+    json_object_set_new(answer, "batch", json_integer(plan.test.batch));
+    json_object_set_new(answer, "pairs", json_integer((json_int_t)plan.pairs_max));
+    json_object_set_new(answer, "seed", json_integer((json_int_t)plan.seed));
+}
+
+static void answer_rating(struct request *request, json_t *answer)
+{
+    calc_rating(request->root, answer, request->error, sizeof request->error);
+}
+
+static const struct {
+    const char *name;
+    void (*answer)(struct request *request, json_t *answer);
+} ops[] = {
+    {"elo", answer_elo},
+    {"llr", answer_llr},
+    {"sprt", answer_sprt},
+    {"sprt-estimate", answer_sprt_estimate},
+    {"sprt-simulate", answer_sprt_simulate},
+    {"rating", answer_rating},
+};
+
+static void complain_of_op(struct request *request, const char *op)
+{
+    char known[ERROR_MAX] = "";
+    for (size_t i = 0; i < sizeof ops / sizeof *ops; i++)
+        snprintf(known + strlen(known), sizeof known - strlen(known), "%s%s", i ? ", " : "", ops[i].name);
+    if (op)
+        complain(request, "unknown op \"%.40s\": %s", op, known);
+    else
+        complain(request, "\"op\" is missing: %s", known);
+}
+
+/* Fields that an op does not know are left alone, so that a caller can carry its own; every default is stated
+ * in the answer. */
 static void answer_request(struct request *request, json_t *answer)
 {
-    const char *op = json_string_value(json_object_get(request->root, "op"));
-    /* Fields that an op does not know are left alone, so that a caller can carry its own; every default is
-     * stated in the answer. */
-    if (!json_is_object(request->root))
+    if (!json_is_object(request->root)) {
         complain(request, "a request is a JSON object such as {\"op\":\"elo\",\"counts\":[1,2,3]}");
-    else if (!op)
-        complain(request, "\"op\" is missing: elo, llr, sprt or sprt-estimate");
-    else if (strcmp(op, "elo") == 0)
-        answer_elo(request, answer);
-    else if (strcmp(op, "llr") == 0)
-        answer_llr(request, answer);
-    else if (strcmp(op, "sprt") == 0)
-        answer_sprt(request, answer);
-    else if (strcmp(op, "sprt-estimate") == 0)
-        answer_sprt_estimate(request, answer);
-    else
-        complain(request, "unknown op \"%.40s\": elo, llr, sprt or sprt-estimate", op);
+        return;
+    }
+    const char *op = json_string_value(json_object_get(request->root, "op"));
+    for (size_t i = 0; op && i < sizeof ops / sizeof *ops; i++)
+        if (strcmp(op, ops[i].name) == 0) {
+            ops[i].answer(request, answer);
+            return;
+        }
+    complain_of_op(request, op);
 }
 
 char *calc_answer(const char *line, size_t length)

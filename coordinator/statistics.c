@@ -201,3 +201,18 @@ int statistics_llr(const struct statistics_sample *sample, enum statistics_model
     *llr = ratio;
     return 0;
 }
+
+void statistics_share_interval(uint64_t hits, uint64_t trials, double *low, double *high)
+{
+    static const double z = 1.959963984540054;
+    *low = 0;
+    *high = 1;
+    if (trials == 0)
+        return;
+    double n = (double)trials, share = (double)hits / n, spread = z * z / n;
+    double middle = share + spread / 2, half = z * sqrt(share * (1 - share) / n + spread / (4 * n));
+    if (hits > 0)
+        *low = (middle - half) / (1 + spread);
+    if (hits < trials)
+        *high = (middle + half) / (1 + spread);
+}

@@ -69,6 +69,10 @@ struct statistics_estimate {
 };
 void statistics_estimate(const struct statistics_sample *sample, struct statistics_estimate *estimate);
 
+/* 95 % interval of a share of which `hits` in `trials` were seen (Wilson's score interval); 0 to 1 without
+ * trials. */
+void statistics_share_interval(uint64_t hits, uint64_t trials, double *low, double *high);
+
 /* The generalised log-likelihood ratio of elo1 against elo0 under either model. Any finite bounds. 0, or -1
  * when a bound is not finite or the ratio lies outside the range of a double; *llr is then 0. */
 int statistics_llr(const struct statistics_sample *sample, enum statistics_model model, double elo0,

@@ -5,7 +5,8 @@ with named (relname, place) as (
         'peer', 'migration', 'experiment_progress', 'experiment_verdict', 'experiment_counted', 'game_counted',
         'first_move_score', 'endings_by_reason', 'game_length', 'champion', 'weights_lineage', 'worker_session',
         'counter_difference', 'dispute_leg', 'weights_provenance', 'learning_loop', 'generation',
-        'learning_curve']) with ordinality
+        'learning_curve', 'tournament', 'tournament_player', 'tournament_pairing', 'preset', 'tournament_progress',
+        'tournament_score', 'progression']) with ordinality
 ), relation as (
     select c.oid, c.relname::text, c.relkind = 'v' as is_view, obj_description(c.oid, 'pg_class') as remark, n.place
     from pg_class c left join named n on n.relname = c.relname

@@ -24,6 +24,11 @@ command_main tables_command;                  /* tables.c */
 command_main book_command;                    /* book.c */
 command_main weights_import_command;          /* weights_import.c */
 command_main loop_command;                    /* loop.c */
+command_main gauntlet_command;                /* tournament_command.c */
+command_main roundrobin_command;              /* tournament_command.c */
+command_main tournament_command;              /* tournament_command.c */
+command_main ratings_command;                 /* ratings.c */
+command_main preset_command;                  /* preset.c */
 command_main games_command;                   /* games.c */
 command_main verify_command;                  /* verify.c */
 command_main replay_command;                  /* replay.c */

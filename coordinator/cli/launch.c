@@ -40,7 +40,7 @@ enum {
     OPTION_OPTION,
 };
 
-static const struct argp_option launch_options[] = {
+const struct argp_option launch_options[] = {
     {"pairs", OPTION_PAIRS, "N", 0, "How many pairs (two games from one opening, sides swapped)", 1},
     {"games", OPTION_GAMES, "N", 0, "The same in games: an even number", 1},
     {"rules", OPTION_RULES, "RULES", 0, "Rule set, with overrides: site,repetitions=2 (default site)", 2},

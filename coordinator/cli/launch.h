@@ -28,6 +28,7 @@ struct launch {
 };
 
 /* Options of every experiment; its input is a struct launch. */
+extern const struct argp_option launch_options[];
 extern const struct argp launch_argp;
 
 /* The defaults of `kind`. */

@@ -5,6 +5,7 @@
 
 #include "coordinator/cli/commands.h"
 #include "coordinator/cli/launch.h"
+#include "coordinator/cli/preset.h"
 #include "coordinator/specification.h"
 #include "engine/play.h"
 #include "engine/search.h"
@@ -35,6 +36,7 @@ enum {
     OPTION_TABLES_B,
     OPTION_OPTION_A,
     OPTION_OPTION_B,
+    OPTION_PRESET,
 };
 
 static const struct argp_child launch_children[] = {
@@ -109,6 +111,8 @@ int selfplay_command(int argc, char **argv)
 /* --- match --- */
 
 static const struct argp_option match_options[] = {
+    {"preset", OPTION_PRESET, "NAME[@VERSION]", 0,
+     "Options of `kroo preset ls`; those given here go before them", 1},
     {"sprt", OPTION_SPRT, NULL, 0, "Stop as soon as the sequential test has decided", 2},
     {"elo0", OPTION_ELO0, "X", 0, "Lower bound (default 0)", 2},
     {"elo1", OPTION_ELO1, "X", 0, "Upper bound (default 10)", 2},
@@ -139,6 +143,7 @@ static const char match_doc[] =
     "Examples:\n"
     "  kroo match 2 champion --pairs 500 --wait\n"
     "  kroo match 2 champion --sprt --elo0 0 --elo1 10 --max-pairs 20000\n"
+    "  kroo match 2 champion --preset short --wait\n"
     "  kroo match starting starting --nodes-a 4000 --nodes-b 1000 --pairs 200\n"
     "  kroo match champion champion --engine-a today --engine-b release-1 --sprt\n"
     "  kroo match champion champion --tables-a site-12 --pairs 500\n"
@@ -261,6 +266,8 @@ static error_t match_parse(int key, char *text, struct argp_state *state)
             argp_error(state, "a match has two players; \"%.40s\" is a third", text);
         launch->weights[state->arg_num] = text;
         return 0;
+    case OPTION_PRESET: /* its options stand before this one already */
+        return 0;
     case OPTION_MAX_PAIRS:
         launch->create.pairs = args_number(state, "--max-pairs", text, 0, INT64_MAX);
         launch->has_pairs = true;
@@ -283,6 +290,9 @@ int match_command(int argc, char **argv)
     launch_init(&launch, MESSAGE_MATCH);
     launch.create.sprt = (struct message_sprt){
         .model = "normalized", .elo0 = 0, .elo1 = 10, .alpha = 0.05, .beta = 0.05, .batch = 8};
+    int status = preset_expand(&argc, &argv);
+    if (status != COMMAND_DONE)
+        return status;
     argp_parse(&argp, argc, argv, 0, NULL, &launch);
     return launch_run(&launch);
 }

@@ -259,6 +259,81 @@ static void whole_numbers_may_be_written_as_reals(void **state)
     json_decref(two);
 }
 
+static void ratings_have_lists_gaps_and_an_anchor(void **state)
+{
+    (void)state;
+    json_t *answer = ask_text("{\"op\":\"rating\",\"players\":[\"A\",\"B\",\"P\",\"Q\"],\"games\":[{"
+                              "\"first\":\"A\",\"second\":\"B\","
+                              "\"first_wins\":30,\"draws\":10,\"second_wins\":20},{\"first\":\"P\","
+                              "\"second\":\"A\",\"first_wins\":9,"
+                              "\"draws\":0,\"second_wins\":0}],\"pairs\":[{\"a\":\"B\",\"b\":\"A\","
+                              "\"counts\":[5,1,2,0,3,0,4,0,6]}],"
+                              "\"anchor\":\"B\",\"anchor_elo\":1000}");
+    const json_t *ratings = json_object_get(answer, "ratings");
+    assert_int_equal(json_array_size(ratings), 4);
+    assert_true(json_number_value(json_object_get(json_array_get(ratings, 0), "rating")) > 1000);
+    assert_close(json_number_value(json_object_get(json_array_get(ratings, 1), "rating")), 1000, 1e-12);
+    assert_true(json_is_null(json_object_get(json_array_get(ratings, 2), "rating")));
+    assert_true(json_is_true(json_object_get(json_array_get(ratings, 2), "is_unbeaten")));
+    assert_true(json_is_null(json_object_get(json_array_get(ratings, 3), "score")));
+    assert_int_equal(json_array_size(json_object_get(answer, "lists")), 3);
+    const json_t *gap = json_array_get(json_object_get(answer, "gaps"), 0);
+    assert_int_equal(json_integer_value(json_object_get(gap, "above")), 2);
+    assert_true(json_number_value(json_object_get(gap, "at_least")) > 1000);
+    const json_t *los = json_array_get(json_object_get(answer, "los"), 0);
+    assert_true(json_is_null(json_array_get(los, 0)) && json_is_null(json_array_get(los, 2)));
+    assert_true(json_number_value(json_array_get(los, 1)) > 0.5);
+    assert_string_equal(text(answer, "anchor"), "B");
+    json_decref(answer);
+#define GAMES "\"games\":[{\"first\":\"A\",\"second\":\"B\",\"first_wins\":1,\"draws\":0,\"second_wins\":1}]"
+    refused("{\"op\":\"rating\",\"players\":[\"A\",\"B\"]," GAMES ",\"anchor\":\"C\"}", "anchor");
+    refused("{\"op\":\"rating\",\"players\":[\"A\",\"B\",\"C\"]," GAMES ",\"anchor\":\"C\"}", "no games");
+    refused("{\"op\":\"rating\",\"players\":[\"A\",\"B\"]," GAMES ",\"anchor_elo\":3}", "needs an");
+    refused("{\"op\":\"rating\",\"players\":[\"A\",\"C\"]," GAMES "}", "none of the players");
+    refused("{\"op\":\"rating\",\"players\":[\"A\",\"A\"]," GAMES "}", "twice");
+    refused("{\"op\":\"rating\",\"players\":[\"A\",\"B\"]," GAMES ",\"prior\":-1}", "prior");
+    refused("{\"op\":\"rating\",\"players\":[\"A\",\"B\"]}", "games");
+    refused("{\"op\":\"rating\"}", "players");
+#undef GAMES
+}
+
+/* The real decision module at elo0, midpoint and elo1: error rates within four standard errors of what is
+ * promised, lengths within a tenth. */
+static void simulated_tests_keep_their_promise(void **state)
+{
+    (void)state;
+    enum { RUNS = 1500 };
+    for (int i = 0; i < 3; i++) {
+        json_t *answer = ask(json_pack("{s:s,s:f,s:i,s:i,s:i,s:i}", "op", "sprt-simulate", "elo", 30.0 * i,
+                                       "elo0", 0, "elo1", 60, "batch", 4, "runs", RUNS));
+        double expected = vectors_number(answer, "acceptance_expected");
+        double error = sqrt(expected * (1 - expected) / RUNS);
+        assert_true(fabs(vectors_number(answer, "acceptance") - expected) < 4 * error);
+        assert_true(vectors_number(answer, "acceptance_lo") <= expected + 2 * error &&
+                    vectors_number(answer, "acceptance_hi") >= expected - 2 * error);
+        assert_close(vectors_number(answer, "pairs_mean") / vectors_number(answer, "pairs_expected"), 1, 0.1);
+        assert_int_equal((int)vectors_number(answer, "undecided"), 0);
+        json_decref(answer);
+    }
+}
+
+static void a_simulation_is_a_function_of_its_seed(void **state)
+{
+    (void)state;
+    static const char line[] =
+        "{\"op\":\"sprt-simulate\",\"elo\":5,\"elo0\":0,\"elo1\":40,\"runs\":20,\"seed\":7}";
+    json_t *one = ask_text(line), *other = ask_text(line);
+    assert_true(json_equal(one, other));
+    json_decref(one);
+    json_decref(other);
+    refused("{\"op\":\"sprt-simulate\",\"elo\":5,\"elo0\":0,\"elo1\":40,\"shares\":[1,2]}", "five shares");
+    refused("{\"op\":\"sprt-simulate\",\"elo\":5,\"elo0\":0,\"elo1\":40,\"shares\":[0,0,0,0,0]}", "all be 0");
+    refused("{\"op\":\"sprt-simulate\",\"elo\":5,\"elo0\":0,\"elo1\":40,\"shares\":[0,0,1,0,0]}",
+            "other \"shares\"");
+    refused("{\"op\":\"sprt-simulate\",\"elo\":5,\"elo0\":0,\"elo1\":40,\"runs\":0}", "runs");
+    refused("{\"op\":\"sprt-simulate\",\"elo0\":0,\"elo1\":40}", "elo");
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -271,7 +346,10 @@ int main(void)
         cmocka_unit_test(bad_requests_are_refused),
         cmocka_unit_test(bad_sequences_are_refused),
         cmocka_unit_test(a_line_too_long_is_refused),
+        cmocka_unit_test(simulated_tests_keep_their_promise),
+        cmocka_unit_test(a_simulation_is_a_function_of_its_seed),
         cmocka_unit_test(whole_numbers_may_be_written_as_reals),
+        cmocka_unit_test(ratings_have_lists_gaps_and_an_anchor),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

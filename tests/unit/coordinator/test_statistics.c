@@ -277,6 +277,22 @@ static void the_largest_counts_stay_finite(void **state)
     }
 }
 
+/* Wilson's interval of 0, 8 and 10 hits in 10, and of 500 in 10,000. */
+static void shares_have_intervals(void **state)
+{
+    (void)state;
+    static const double rows[][4] = {{0, 10, 0, 0.277533},
+                                     {8, 10, 0.490162, 0.943318},
+                                     {10, 10, 0.722467, 1},
+                                     {500, 10000, 0.045897, 0.054448},
+                                     {0, 0, 0, 1}};
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        double low, high;
+        statistics_share_interval((uint64_t)rows[i][0], (uint64_t)rows[i][1], &low, &high);
+        assert_true(fabs(low - rows[i][2]) < 2e-6 && fabs(high - rows[i][3]) < 2e-6);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -292,6 +308,7 @@ int main(void)
         cmocka_unit_test(six_counts_are_five_with_the_centre_joined),
         cmocka_unit_test(pairs_are_classed_from_both_legs),
         cmocka_unit_test(bad_counts_are_refused),
+        cmocka_unit_test(shares_have_intervals),
         cmocka_unit_test(the_largest_counts_stay_finite),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
