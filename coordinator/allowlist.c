@@ -48,14 +48,22 @@ bool allowlist_allows_role(const struct allowlist *list, const char *user, enum 
     const struct store_peer *peer = allowlist_find(list, user);
     if (!peer)
         return false;
-    return strcmp(peer->role, "operator") == 0 ||
-           strcmp(peer->role, role == MESSAGE_ROLE_WORKER ? "worker" : "viewer") == 0;
+    if (role == MESSAGE_ROLE_WORKER)
+        return strcmp(peer->role, "operator") == 0 || strcmp(peer->role, "worker") == 0;
+    return strcmp(peer->role, "worker") != 0;
 }
 
 bool allowlist_allows_change(const struct allowlist *list, const char *user)
 {
     const struct store_peer *peer = allowlist_find(list, user);
     return needs_no_key(user) || (peer && strcmp(peer->role, "operator") == 0);
+}
+
+bool allowlist_may_submit(const struct allowlist *list, const char *user, bool *needs_approval)
+{
+    const struct store_peer *peer = allowlist_find(list, user);
+    *needs_approval = peer && strcmp(peer->role, "submitter") == 0;
+    return *needs_approval || allowlist_allows_change(list, user);
 }
 
 const char *allowlist_name(const struct allowlist *list, const char *user)

@@ -21,10 +21,13 @@ void allowlist_done(struct allowlist *list);
 const struct store_peer *allowlist_find(const struct allowlist *list, const char *user);
 /* May `user` still be connected at all? */
 bool allowlist_admits(const struct allowlist *list, const char *user);
-/* May `user` say HELLO in this role: workers as worker, operators as both, viewers to look (control). */
+/* May `user` say HELLO in this role: workers as worker, operators as both, viewers and submitters as control.
+ */
 bool allowlist_allows_role(const struct allowlist *list, const char *user, enum message_role role);
 /* May `user` change things: local peers and operators. */
 bool allowlist_allows_change(const struct allowlist *list, const char *user);
+/* May `user` ask for experiments; do they then wait for an operator's approval? */
+bool allowlist_may_submit(const struct allowlist *list, const char *user, bool *needs_approval);
 /* A name for events and rows: the listed name, or the user id itself. */
 const char *allowlist_name(const struct allowlist *list, const char *user);
 

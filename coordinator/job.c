@@ -35,6 +35,9 @@ void job_destroy(struct job *job)
         free(job->report.complete);
         free(job->report.disputed);
         break;
+    case JOB_CONTROL:
+        free(job->control.disputed);
+        break;
     case JOB_PEERS:
         free(job->peers.peers);
         break;
@@ -45,8 +48,8 @@ void job_destroy(struct job *job)
     case JOB_SESSION:
     case JOB_SESSION_END:
     case JOB_BLOCK:
+    case JOB_FAULT:
     case JOB_EVENT:
-    case JOB_STOP:
     case JOB_PROMOTE:
     case JOB_LOOKUP:
     case JOB_LOST:

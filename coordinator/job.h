@@ -7,6 +7,7 @@
 #include <pthread.h>
 #include <stdbool.h>
 
+#include "coordinator/control.h"
 #include "coordinator/terms.h"
 #include "proto/message.h"
 #include "proto/socket.h"
@@ -19,10 +20,11 @@ enum job_kind {
     JOB_SESSION,     /* a session row, then Welcome */
     JOB_SESSION_END, /* a session said goodbye */
     JOB_BLOCK,       /* an experiment that cannot go on, with the reason: `event` holds both */
+    JOB_FAULT,       /* a program that gave no game */
     JOB_EVENT,       /* a line of the event log */
     /* each in a transaction of its own */
     JOB_CREATE,
-    JOB_STOP,
+    JOB_CONTROL, /* a verb done to an experiment */
     JOB_PROMOTE,
     JOB_ARTIFACT, /* an artifact's bytes, for the chunks */
     JOB_LOOKUP,   /* an experiment that is not in memory */
@@ -59,17 +61,28 @@ struct job_event {
     char text[STORE_TEXT];
 };
 
+struct job_fault {
+    struct store_fault row; /* its moves point at the field below */
+    char moves[MESSAGE_FAULT_MOVES_MAX];
+};
+
 struct job_create {
     struct store_experiment experiment;
-    struct terms *terms; /* owned: kept until the event loop has its referee */
+    struct terms *terms;        /* owned: kept until the event loop has its referee */
+    char submitter[STORE_NAME]; /* "": needs no approval */
     bool existed;
 };
 
-struct job_stop {
+struct job_control {
     uint64_t experiment;
-    char by[STORE_NAME];
-    char reason[STORE_TEXT];
-    bool written;
+    enum message_verb verb;
+    int32_t priority;
+    char text[STORE_TEXT];
+    char by[STORE_NAME], user[STORE_NAME]; /* name, and ZAP user */
+    struct control_step step;              /* what came of it */
+    uint64_t games;                        /* deleted with it */
+    uint64_t *disputed;                    /* of one that was blocked: pairs to play again */
+    size_t disputed_count;
 };
 
 struct job_promote {
@@ -131,8 +144,9 @@ struct job {
         struct job_leases_end leases_end;
         struct store_session session_row;
         struct job_event event;
+        struct job_fault fault;
         struct job_create create;
-        struct job_stop stop;
+        struct job_control control;
         struct job_promote promote;
         struct job_artifact artifact;
         struct job_lookup lookup;

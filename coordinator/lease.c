@@ -3,75 +3,15 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "coordinator/idmap.h"
-#include "coordinator/pairset.h"
+#include "coordinator/lease_parts.h"
 
-#define NONE ((uint32_t)IDMAP_NONE)
+#define NONE LEASE_NONE
 
 enum { RING_FIRST = 64 };
 
-enum pair_state { PAIR_FRESH = 0, PAIR_LEASED = 1, PAIR_LOST = 2, PAIR_DONE = 3 };
-
-/* 8 bytes for each pair at or beyond the prefix; all zero for one that nobody has touched. */
-struct pair {
-    uint32_t
-        lease; /* leased: slot of the record that holds it; lost: low half of the session to avoid, or 0 */
-    uint16_t attempt; /* of the last lease that held it */
-    uint8_t state;
-};
-
-struct experiment {
-    uint64_t id, planned, window, prefix;
-    uint64_t cursor;  /* pairs below are not fresh */
-    uint64_t touched; /* pairs at or beyond the cursor that are not fresh: after a restart only */
-    uint64_t lost;    /* pairs in state lost, the members of lost_set */
-    bool used, closed;
-    struct pair *ring; /* owned; pair p at p & (capacity - 1), for prefix <= p < prefix + capacity */
-    uint64_t capacity;
-    struct pairset lost_set; /* of places in the ring */
-};
-
-struct record {
-    struct lease lease;
-    uint32_t own;            /* pairs of it that its own session finished */
-    uint32_t session;        /* slot */
-    uint32_t experiment;     /* slot */
-    uint32_t earlier, later; /* by deadline */
-    uint32_t before, after;  /* of the same session; `after` chains free records */
-    bool used;
-};
-
-struct session {
-    uint64_t id;
-    uint32_t leases;
-    uint32_t last_count; /* pairs of its latest lease; 0 before the first */
-    uint64_t pairs_out;
-    double pair_ms; /* 0 = not measured */
-    uint32_t first; /* record; chains free slots when unused */
-    bool used;
-};
-
-/* Three arrays with free lists. Terms are all equal and time does not go back, so a list in order of renewal
- * is in order of deadline. */
-struct lease_book {
-    struct lease_policy policy;
-    uint64_t next_id;
-    int64_t now_ms;
-    struct record *records;
-    uint32_t record_capacity, record_free;
-    struct session *sessions;
-    uint32_t session_capacity, session_free;
-    struct experiment *experiments;
-    uint32_t experiment_capacity;
-    struct idmap record_of, session_of, experiment_of;
-    uint32_t soonest, latest; /* records by deadline */
-    size_t leases;
-    uint32_t sessions_busy; /* with a lease */
-};
-
 struct lease_policy lease_policy_default(void)
 {
-    return (struct lease_policy){120000, 8000, 4, 4096, 64, 65536};
+    return (struct lease_policy){120000, 8000, 4, 4096, 64, 65536, 2000};
 }
 
 const char *lease_status_text(enum lease_status status)
@@ -99,6 +39,8 @@ const char *lease_status_text(enum lease_status status)
         return "there already";
     case LEASE_BAD:
         return "out of range";
+    case LEASE_CAPPED:
+        return "as many cores play for the experiment as may";
     }
     return "";
 }
@@ -106,7 +48,8 @@ const char *lease_status_text(enum lease_status status)
 struct lease_book *lease_book_create(const struct lease_policy *policy, uint64_t first_id)
 {
     if (policy->term_ms < 1 || policy->target_ms < 1 || policy->pairs_first < 1 || policy->pairs_max < 1 ||
-        policy->pairs_max > LEASE_PAIRS_MAX || policy->leases_per_session < 1 || policy->sessions_max < 1)
+        policy->pairs_max > LEASE_PAIRS_MAX || policy->leases_per_session < 1 || policy->sessions_max < 1 ||
+        policy->twin_after_ms < 0)
         return NULL;
     struct lease_book *book = calloc(1, sizeof *book);
     if (!book)
@@ -150,22 +93,10 @@ static int64_t tick(struct lease_book *book, int64_t now_ms)
 
 /* --- pairs --- */
 
-static struct experiment *experiment_find(const struct lease_book *book, uint64_t id)
-{
-    uint32_t slot = idmap_get(&book->experiment_of, id);
-    return slot == NONE ? NULL : &book->experiments[slot];
-}
-
 /* No pair at or above this is leased. */
 static uint64_t experiment_end(const struct experiment *e)
 {
     return e->window < e->planned - e->prefix ? e->prefix + e->window : e->planned;
-}
-
-static struct pair pair_at(const struct experiment *e, uint64_t pair)
-{
-    bool there = pair >= e->prefix && pair - e->prefix < e->capacity;
-    return there ? e->ring[pair & (e->capacity - 1)] : (struct pair){0};
 }
 
 /* Makes the ring hold every pair below `end`, which lies within the window. */
@@ -210,6 +141,8 @@ static void pair_become(struct experiment *e, uint64_t pair, enum pair_state sta
         pairset_add(&e->lost_set, place);
         cell->lease = 0;
     }
+    e->out -= cell->state == PAIR_LEASED;
+    e->out += state == PAIR_LEASED;
     if (pair >= e->cursor) {
         e->touched -= cell->state != PAIR_FRESH;
         e->touched += state != PAIR_FRESH;
@@ -253,7 +186,7 @@ static uint64_t fresh(const struct experiment *e)
     return experiment_end(e) - e->cursor - e->touched;
 }
 
-static uint64_t available(const struct experiment *e)
+uint64_t lease_available(const struct experiment *e)
 {
     return e->closed ? 0 : e->lost + fresh(e);
 }
@@ -264,12 +197,6 @@ static bool available_to(const struct experiment *e, uint64_t session)
 }
 
 /* --- sessions and records --- */
-
-static struct session *session_find(const struct lease_book *book, uint64_t id)
-{
-    uint32_t slot = idmap_get(&book->session_of, id);
-    return slot == NONE ? NULL : &book->sessions[slot];
-}
 
 /* Doubles an array of `size`-byte items; false without memory. The new tail is zero. */
 static bool array_grow(void **items, uint32_t *capacity, size_t size)
@@ -381,11 +308,16 @@ static void session_link(struct lease_book *book, uint32_t slot, uint32_t sessio
         book->records[session->first].before = slot;
     session->first = slot;
     session->pairs_out += record->lease.left;
-    book->sessions_busy += session->leases++ == 0;
+    if (session->leases++ == 0) {
+        book->sessions_busy++;
+        book->slots_busy += session->slots;
+    }
+    lease_cores_open(book, slot);
 }
 
 static void session_unlink(struct lease_book *book, uint32_t slot)
 {
+    lease_cores_close(book, slot);
     const struct record *record = &book->records[slot];
     struct session *session = &book->sessions[record->session];
     if (record->before != NONE)
@@ -395,7 +327,10 @@ static void session_unlink(struct lease_book *book, uint32_t slot)
     if (record->after != NONE)
         book->records[record->after].before = record->before;
     session->pairs_out -= record->lease.left;
-    book->sessions_busy -= --session->leases == 0;
+    if (--session->leases == 0) {
+        book->sessions_busy--;
+        book->slots_busy -= session->slots;
+    }
 }
 
 /* Takes over the pairs of `lease` that `takes` says; record_reserve and ring_reach have been called. */
@@ -405,7 +340,7 @@ static uint32_t record_open(struct lease_book *book, const struct lease *lease, 
     uint32_t slot = book->record_free;
     struct record *record = &book->records[slot];
     book->record_free = record->after;
-    *record = (struct record){.lease = *lease, .used = true};
+    *record = (struct record){.lease = *lease, .twin = NONE, .used = true};
     record->experiment = idmap_get(&book->experiment_of, lease->experiment);
     idmap_put(&book->record_of, lease->id, slot);
     due_append(book, slot, now_ms);
@@ -421,6 +356,7 @@ static void record_close(struct lease_book *book, uint32_t slot, struct lease *c
     struct experiment *e = &book->experiments[record->experiment];
     if (copy)
         *copy = record->lease;
+    lease_twin_part(book, slot);
     uint64_t end = record->lease.first + record->lease.count, left = record->lease.left;
     for (uint64_t pair = record->lease.first; pair < end && left > 0; pair++) {
         struct pair cell = pair_at(e, pair);
@@ -437,12 +373,38 @@ static void record_close(struct lease_book *book, uint32_t slot, struct lease *c
     book->leases--;
 }
 
-/* A pair of a lease is finished; true when that was the last. */
-static bool record_progress(struct lease_book *book, uint32_t slot)
+/* A pair of a lease is finished; ends the lease when that was its last one. */
+static bool record_progress(struct lease_book *book, uint32_t slot, uint64_t session, int64_t now_ms,
+                            struct lease *finished)
 {
     struct record *record = &book->records[slot];
     book->sessions[record->session].pairs_out--;
-    return --record->lease.left == 0;
+    record->lease.left--;
+    if (record->lease.session == session)
+        renew(book, slot, now_ms);
+    if (record->lease.left > 0)
+        return false;
+    record_close(book, slot, finished);
+    return true;
+}
+
+/* A leased pair is finished, whoever played it: ends the leases that it completes, one or both of twins. */
+static size_t leased_pair_finish(struct lease_book *book, struct experiment *e, uint64_t pair,
+                                 uint64_t session, struct lease finished[LEASE_TWINS])
+{
+    uint32_t slot = pair_at(e, pair).lease, twin = book->records[slot].twin;
+    bool shared = twin != NONE && pair >= book->records[twin].lease.first &&
+                  pair - book->records[twin].lease.first < book->records[twin].lease.count;
+    struct lease scratch[LEASE_TWINS];
+    size_t count = 0;
+    if (!finished)
+        finished = scratch;
+    pair_become(e, pair, PAIR_DONE);
+    /* The second first: its pairs are among those of the first. */
+    if (shared)
+        count += record_progress(book, twin, session, book->now_ms, &finished[count]);
+    count += record_progress(book, slot, session, book->now_ms, &finished[count]);
+    return count;
 }
 
 /* --- experiments --- */
@@ -482,11 +444,8 @@ void lease_experiment_advance(struct lease_book *book, uint64_t experiment, uint
     uint64_t stored = prefix - e->prefix < e->capacity ? prefix : e->prefix + e->capacity;
     for (uint64_t pair = e->prefix; pair < stored; pair++) {
         struct pair *cell = &e->ring[pair & (e->capacity - 1)];
-        if (cell->state == PAIR_LEASED && record_progress(book, cell->lease)) {
-            uint32_t slot = cell->lease;
-            pair_become(e, pair, PAIR_DONE);
-            record_close(book, slot, NULL);
-        }
+        if (cell->state == PAIR_LEASED)
+            leased_pair_finish(book, e, pair, 0, NULL);
         pair_become(e, pair, PAIR_FRESH);
         *cell = (struct pair){0};
     }
@@ -528,7 +487,7 @@ size_t lease_experiment_remove(struct lease_book *book, uint64_t experiment)
 uint64_t lease_experiment_available(const struct lease_book *book, uint64_t experiment)
 {
     const struct experiment *e = experiment_find(book, experiment);
-    return e ? available(e) : 0;
+    return e ? lease_available(e) : 0;
 }
 
 bool lease_experiment_has_for(const struct lease_book *book, uint64_t experiment, uint64_t session)
@@ -537,7 +496,44 @@ bool lease_experiment_has_for(const struct lease_book *book, uint64_t experiment
     return e && available_to(e, session);
 }
 
+void lease_experiment_terms(struct lease_book *book, uint64_t experiment, uint32_t core_cap, bool twins)
+{
+    struct experiment *e = experiment_find(book, experiment);
+    if (!e)
+        return;
+    e->core_cap = core_cap;
+    e->twins = twins;
+}
+
+bool lease_experiment_look(const struct lease_book *book, uint64_t experiment, uint64_t session,
+                           uint32_t slots, struct lease_experiment_view *view)
+{
+    const struct experiment *e = experiment_find(book, experiment);
+    if (!e)
+        return false;
+    *view = (struct lease_experiment_view){
+        .has_pairs = lease_available(e) > 0,
+        .has_for = available_to(e, session),
+        .capped = e->core_cap > 0 && lease_cap_room(book, e, session_find(book, session), slots) == 0,
+        .out = e->out,
+        .cores = e->cores,
+        .pair_ms = e->pair_ms,
+    };
+    return true;
+}
+
 /* --- after a restart --- */
+
+/* Pairs of [first, end) that an open row would hold; *overlaps when another lease holds one of them. */
+static uint32_t restore_left(const struct experiment *e, uint64_t first, uint64_t end, bool *overlaps)
+{
+    uint32_t left = 0;
+    for (uint64_t pair = first; pair < end; pair++) {
+        *overlaps |= pair_at(e, pair).state == PAIR_LEASED;
+        left += pair_at(e, pair).state != PAIR_DONE;
+    }
+    return left;
+}
 
 enum lease_status lease_restore(struct lease_book *book, const struct lease *row, bool open, int64_t now_ms)
 {
@@ -553,16 +549,12 @@ enum lease_status lease_restore(struct lease_book *book, const struct lease *row
         return LEASE_EXISTS;
     if (end > experiment_end(e))
         return LEASE_OVERLAP;
-    uint32_t left = 0;
-    for (uint64_t pair = first; open && pair < end; pair++) {
-        if (pair_at(e, pair).state == PAIR_LEASED)
-            return LEASE_OVERLAP;
-        left += pair_at(e, pair).state != PAIR_DONE;
-    }
+    bool overlaps = false;
+    uint32_t left = open ? restore_left(e, first, end, &overlaps) : 0;
     if (end > first && !ring_reach(e, end))
         return LEASE_MEMORY;
     uint32_t slot = NONE;
-    if (left > 0) {
+    if (left > 0 && !overlaps) {
         enum lease_status status = LEASE_OK;
         uint32_t session = session_need(book, row->session, &status);
         if (session == NONE)
@@ -573,8 +565,6 @@ enum lease_status lease_restore(struct lease_book *book, const struct lease *row
         lease.left = left;
         lease.granted_ms = tick(book, now_ms);
         slot = record_open(book, &lease, session, lease.granted_ms);
-        /* Its clock started in another life: no measure of the session's speed. */
-        book->records[slot].own = NONE;
     }
     if (row->id >= book->next_id)
         book->next_id = row->id + 1;
@@ -587,31 +577,10 @@ enum lease_status lease_restore(struct lease_book *book, const struct lease *row
             cell->lease = slot;
         }
     }
-    return open && left == 0 ? LEASE_STALE : LEASE_OK;
+    return overlaps ? LEASE_OVERLAP : open && left == 0 ? LEASE_STALE : LEASE_OK;
 }
 
 /* --- granting --- */
-
-/* Pairs for about target_ms, at most twice what the session had last, and near the end at most half of an
- * equal share, so that nobody is left alone with the last large range. */
-static uint32_t lease_size(const struct lease_book *book, const struct session *session, uint64_t left,
-                           uint32_t pairs_per_minute)
-{
-    const struct lease_policy *policy = &book->policy;
-    double pairs = policy->pairs_first;
-    if (session && session->pair_ms > 0)
-        pairs = (double)policy->target_ms / session->pair_ms;
-    else if (pairs_per_minute > 0)
-        pairs = (double)policy->target_ms * pairs_per_minute / 60000;
-    if (session && session->last_count > 0 && pairs > 2.0 * session->last_count)
-        pairs = 2.0 * session->last_count;
-    uint64_t size = pairs >= policy->pairs_max ? policy->pairs_max : pairs < 1 ? 1 : (uint64_t)pairs;
-    uint64_t sharers = book->sessions_busy + (session && session->leases ? 0u : 1u);
-    uint64_t share = left / (2 * sharers);
-    if (size > share)
-        size = share > 0 ? share : 1;
-    return (uint32_t)size;
-}
 
 /* The next range of at most `most` pairs for a session, all of one state and one last attempt; there is a
  * pair to lease. */
@@ -634,41 +603,61 @@ static void range_find(struct experiment *e, uint64_t session, uint32_t most, ui
     }
 }
 
-static enum lease_status grant_check(const struct lease_book *book, const struct experiment *e, uint64_t id,
-                                     const struct session *session, uint32_t credit)
+static enum lease_status grant_check(const struct lease_book *book, const struct experiment *e,
+                                     const struct lease_ask *ask)
 {
+    const struct session *session = session_find(book, ask->session);
     if (!e)
         return LEASE_UNKNOWN;
     if (e->closed)
         return LEASE_CLOSED;
-    if (credit == 0)
+    if (ask->credit == 0)
         return LEASE_NO_CREDIT;
     if (session && session->leases >= book->policy.leases_per_session)
         return LEASE_TOO_MANY;
-    return available_to(e, id) ? LEASE_OK : LEASE_NO_PAIRS;
+    if (!available_to(e, ask->session))
+        return LEASE_NO_PAIRS;
+    return lease_cap_room(book, e, session, ask->slots) > 0 ? LEASE_OK : LEASE_CAPPED;
 }
 
-enum lease_status lease_grant(struct lease_book *book, uint64_t experiment, uint64_t session, uint32_t credit,
-                              uint32_t pairs_per_minute, int64_t now_ms, struct lease *granted)
+enum lease_status lease_open(struct lease_book *book, const struct lease_ask *ask, struct lease *lease,
+                             int64_t now_ms, uint32_t *slot)
+{
+    enum lease_status status;
+    uint32_t session = session_need(book, ask->session, &status);
+    if (session == NONE)
+        return status;
+    if (!record_reserve(book))
+        return LEASE_MEMORY;
+    lease_slots_tell(book, &book->sessions[session], ask->slots);
+    lease->id = book->next_id++;
+    lease->session = ask->session;
+    lease->granted_ms = tick(book, now_ms);
+    *slot = record_open(book, lease, session, lease->granted_ms);
+    lease_pace_grant(&book->sessions[session], lease->experiment, lease->count);
+    return LEASE_OK;
+}
+
+enum lease_status lease_grant(struct lease_book *book, uint64_t experiment, const struct lease_ask *ask,
+                              int64_t now_ms, struct lease *granted)
 {
     struct experiment *e = experiment_find(book, experiment);
-    enum lease_status status = grant_check(book, e, session, session_find(book, session), credit);
+    enum lease_status status = grant_check(book, e, ask);
     if (status != LEASE_OK)
         return status;
-    uint32_t session_slot = session_need(book, session, &status);
-    if (session_slot == NONE)
-        return status;
-    struct session *s = &book->sessions[session_slot];
-    uint32_t size = lease_size(book, s, available(e), pairs_per_minute);
-    struct lease lease = {.id = book->next_id, .experiment = experiment, .session = session};
-    range_find(e, session, size < credit ? size : credit, &lease.first, &lease.count);
-    if (!ring_reach(e, lease.first + lease.count) || !record_reserve(book))
+    const struct session *session = session_find(book, ask->session);
+    uint32_t size = lease_size(book, e, session, ask, lease_available(e));
+    uint32_t room = lease_cap_room(book, e, session, ask->slots), slot;
+    size = size < ask->credit ? size : ask->credit;
+    struct lease lease = {.experiment = experiment};
+    range_find(e, ask->session, size < room ? size : room, &lease.first, &lease.count);
+    if (!ring_reach(e, lease.first + lease.count))
         return LEASE_MEMORY;
     uint32_t last = pair_at(e, lease.first).attempt;
     lease.attempt = last < LEASE_ATTEMPT_MAX ? last + 1 : last;
     lease.left = lease.count;
-    lease.granted_ms = tick(book, now_ms);
-    uint32_t slot = record_open(book, &lease, session_slot, lease.granted_ms);
+    if ((status = lease_open(book, ask, &lease, now_ms, &slot)) != LEASE_OK)
+        return status;
     for (uint32_t i = 0; i < lease.count; i++) {
         pair_become(e, lease.first + i, PAIR_LEASED);
         struct pair *cell = &e->ring[(lease.first + i) & (e->capacity - 1)];
@@ -676,8 +665,6 @@ enum lease_status lease_grant(struct lease_book *book, uint64_t experiment, uint
         cell->attempt = (uint16_t)lease.attempt;
     }
     cursor_skip(e, lease.first + lease.count);
-    s->last_count = lease.count;
-    book->next_id++;
     *granted = book->records[slot].lease;
     return LEASE_OK;
 }
@@ -697,40 +684,21 @@ enum lease_status lease_progress(struct lease_book *book, uint64_t lease, uint64
     return LEASE_OK;
 }
 
-/* A lease that its own session finished from end to end tells the session's speed. */
-static void speed_note(struct session *session, const struct record *record, int64_t now_ms)
-{
-    if (record->own != record->lease.count)
-        return;
-    int64_t took = now_ms - record->lease.granted_ms;
-    double sample = (took > 0 ? (double)took : 0.5) / record->lease.count;
-    session->pair_ms = session->pair_ms > 0 ? (session->pair_ms + sample) / 2 : sample;
-}
-
-bool lease_done(struct lease_book *book, uint64_t experiment, uint64_t pair, uint64_t session, int64_t now_ms,
-                struct lease *finished)
+size_t lease_done(struct lease_book *book, uint64_t experiment, uint64_t pair, uint64_t session,
+                  int64_t now_ms, struct lease finished[LEASE_TWINS])
 {
     struct experiment *e = experiment_find(book, experiment);
     if (!e || pair < e->prefix || pair >= experiment_end(e))
-        return false;
+        return 0;
     struct pair cell = pair_at(e, pair);
     /* Without memory a fresh pair stays fresh: it is played once more, and its results are duplicates. */
     if (cell.state == PAIR_DONE || (cell.state == PAIR_FRESH && !ring_reach(e, pair + 1)))
-        return false;
+        return 0;
+    tick(book, now_ms);
+    if (cell.state == PAIR_LEASED)
+        return leased_pair_finish(book, e, pair, session, finished);
     pair_become(e, pair, PAIR_DONE);
-    if (cell.state != PAIR_LEASED)
-        return false;
-    struct record *record = &book->records[cell.lease];
-    now_ms = tick(book, now_ms);
-    if (record->lease.session == session) {
-        record->own += record->own != NONE;
-        renew(book, cell.lease, now_ms);
-    }
-    if (!record_progress(book, cell.lease))
-        return false;
-    speed_note(&book->sessions[record->session], record, now_ms);
-    record_close(book, cell.lease, finished);
-    return true;
+    return 0;
 }
 
 enum lease_status lease_reissue(struct lease_book *book, uint64_t experiment, uint64_t pair, uint64_t session)
@@ -751,11 +719,8 @@ size_t lease_expire(struct lease_book *book, int64_t now_ms, struct lease *lapse
     now_ms = tick(book, now_ms);
     while (count < max && book->soonest != NONE && book->records[book->soonest].lease.deadline_ms <= now_ms) {
         uint32_t slot = book->soonest;
-        struct session *session = &book->sessions[book->records[slot].session];
+        lease_pace_lapse(&book->sessions[book->records[slot].session], book->records[slot].lease.experiment);
         record_close(book, slot, &lapsed[count++]);
-        /* It was too slow or is gone: measure it anew, from a smaller range. */
-        session->pair_ms = 0;
-        session->last_count = session->last_count > 1 ? session->last_count / 4 + 1 : session->last_count;
     }
     return count;
 }
@@ -851,7 +816,8 @@ bool lease_session_find(const struct lease_book *book, uint64_t session, struct 
     const struct session *s = session_find(book, session);
     if (!s)
         return false;
-    *view = (struct lease_session_view){s->leases, s->pairs_out, s->pair_ms};
+    *view = (struct lease_session_view){s->leases, s->pairs_out,
+                                        lease_pace_latest(s) / (s->slots > 0 ? s->slots : 1)};
     return true;
 }
 

@@ -10,6 +10,9 @@
  *                      lost --lease_done (a late result)--> done
  *                      done --lease_reissue (dispute, quarantine)--> lost
  *
+ * The last pairs of an experiment may be leased twice (lease_twin): the second lease shares them with the
+ * first, a result of either finishes them for both, and when one lapses the other holds them alone.
+ *
  * Cost: a grant, progress report or result is O(1) and O(pairs of the range); nothing scans an experiment.
  * Memory: 8 bytes for each pair between the prefix and the furthest leased pair, at most the window; one
  * record for each open lease and each session. */
@@ -24,6 +27,7 @@ enum {
     LEASE_PAIRS_MAX = 65536, /* of one lease */
     LEASE_WINDOW_MAX = 1 << 24,
     LEASE_ATTEMPT_MAX = 65535,
+    LEASE_TWINS = 2, /* leases that may hold a pair at once */
 };
 
 struct lease_policy {
@@ -33,8 +37,9 @@ struct lease_policy {
     uint32_t pairs_max;          /* <= LEASE_PAIRS_MAX */
     uint32_t leases_per_session; /* open at once */
     uint32_t sessions_max;
+    int64_t twin_after_ms; /* a last range goes out again when its lease is this old */
 };
-/* 120 s, 8 s, 4, 4096, 64, 65536. */
+/* 120 s, 8 s, 4, 4096, 64, 65536, 2 s. */
 struct lease_policy lease_policy_default(void);
 
 enum lease_status {
@@ -48,7 +53,8 @@ enum lease_status {
     LEASE_OVERLAP = -7,   /* a restored lease holds pairs of another, or lies outside the window */
     LEASE_MEMORY = -8,
     LEASE_EXISTS = -9,
-    LEASE_BAD = -10, /* an argument out of its range */
+    LEASE_BAD = -10,    /* an argument out of its range */
+    LEASE_CAPPED = -11, /* as many cores play for the experiment as may */
 };
 const char *lease_status_text(enum lease_status status);
 
@@ -89,29 +95,64 @@ size_t lease_experiment_remove(struct lease_book *book, uint64_t experiment);
 uint64_t lease_experiment_available(const struct lease_book *book, uint64_t experiment);
 /* Whether some of them are for this session: a disputed pair is not for the one that played it last. */
 bool lease_experiment_has_for(const struct lease_book *book, uint64_t experiment, uint64_t session);
+/* core_cap: at most so many games of it at once (0: any number), counted by what its leases let the sessions
+ * play. twins: its last ranges may go out twice; never where two runs of a pair may differ. */
+void lease_experiment_terms(struct lease_book *book, uint64_t experiment, uint32_t core_cap, bool twins);
+/* Games of it took the session's play threads core_ms together: what a pair of it costs, and how fast the
+ * session is. Nothing else tells the speed: the time from grant to result has the waiting in it. */
+void lease_experiment_cost(struct lease_book *book, uint64_t experiment, uint64_t session, uint64_t games,
+                           double core_ms);
+
+struct lease_experiment_view {
+    bool has_pairs; /* for somebody */
+    bool has_for;   /* for this session */
+    bool capped;    /* its cap leaves this session nothing */
+    uint64_t out;   /* pairs leased and not done */
+    uint64_t cores; /* games its leases let the sessions play at once */
+    double pair_ms; /* core time of a pair; 0 = not measured */
+};
+/* False when there is none. */
+bool lease_experiment_look(const struct lease_book *book, uint64_t experiment, uint64_t session,
+                           uint32_t slots, struct lease_experiment_view *view);
 
 /* --- after a restart, between lease_experiment_add and the first grant --- */
 /* A row of the table. open: it is held by `session` still and gets a full fresh term from now; otherwise only
  * its attempt number matters, so that its unfinished pairs go out with the next one. Rows in any order, the
  * open ones before the lease_done calls for what is stored beyond the prefix (those then end the leases they
- * complete). Pairs below the prefix are done. STALE: an open row of which nothing is left; close it. */
+ * complete). Pairs below the prefix are done. STALE: an open row of which nothing is left, OVERLAP: one that
+ * shares pairs with another (a second lease of last pairs, or rows that contradict each other); close it, its
+ * attempt number is taken. */
 enum lease_status lease_restore(struct lease_book *book, const struct lease *row, bool open, int64_t now_ms);
 
 /* --- the life of a lease --- */
-/* Leases the next range to a session: lost pairs first, lowest first, then fresh ones. At most `credit` pairs
- * (how many more the session will take). pairs_per_minute: the session's own measurement, 0 if not known;
- * what the book measures is preferred. The answer is a copy. */
-enum lease_status lease_grant(struct lease_book *book, uint64_t experiment, uint64_t session, uint32_t credit,
-                              uint32_t pairs_per_minute, int64_t now_ms, struct lease *granted);
+/* Who asks, and for how much. */
+struct lease_ask {
+    uint64_t session;
+    uint32_t credit;           /* pairs it will take */
+    uint32_t slots;            /* games it plays at once; 0 = not known */
+    uint32_t work_ms;          /* it wants about so much work; 0: the policy's target */
+    uint32_t pairs_per_minute; /* its own measurement, 0 = not known; what the book measures is preferred */
+};
+/* Leases the next range to a session: lost pairs first, lowest first, then fresh ones. Sized by the session's
+ * speed in this very experiment; before that is known, by the experiment's core time and the session's slots.
+ * The answer is a copy. */
+enum lease_status lease_grant(struct lease_book *book, uint64_t experiment, const struct lease_ask *ask,
+                              int64_t now_ms, struct lease *granted);
+/* Leases the later half of the unfinished pairs of a lease once more: when nothing else is left of an
+ * experiment that may have twins, to another session, once at a time, after twin_after_ms. NO_PAIRS when
+ * there is none. */
+enum lease_status lease_twin(struct lease_book *book, uint64_t experiment, const struct lease_ask *ask,
+                             int64_t now_ms, struct lease *granted);
+bool lease_has_twin(const struct lease_book *book, uint64_t experiment, uint64_t session, int64_t now_ms);
 /* Renews when `progress` (a figure that grows while the worker plays, such as plies) is above all earlier
  * ones; STALE when not, UNKNOWN when the lease is over or another session's: the worker should drop it. */
 enum lease_status lease_progress(struct lease_book *book, uint64_t lease, uint64_t session, uint64_t progress,
                                  int64_t now_ms);
 /* Both games of the pair are committed, whoever played them. `session` is whose result completed it (0 =
- * nobody's): if it holds the lease of the pair, that lease is renewed. True when this ended a lease, copied
- * to *finished (may be NULL). */
-bool lease_done(struct lease_book *book, uint64_t experiment, uint64_t pair, uint64_t session, int64_t now_ms,
-                struct lease *finished);
+ * nobody's): if it holds a lease of the pair, that lease is renewed. The number of leases that this ended,
+ * copied to `finished` (may be NULL). */
+size_t lease_done(struct lease_book *book, uint64_t experiment, uint64_t pair, uint64_t session,
+                  int64_t now_ms, struct lease finished[LEASE_TWINS]);
 /* A done pair at or beyond the prefix must be played again under the next attempt, by another session than
  * `session` (0: by any). OK, UNKNOWN, or BAD when it is not done. */
 enum lease_status lease_reissue(struct lease_book *book, uint64_t experiment, uint64_t pair,
@@ -139,7 +180,7 @@ size_t lease_count(const struct lease_book *book);
 struct lease_session_view {
     uint32_t leases;
     uint64_t pairs_out; /* leased and not done */
-    double pair_ms;     /* measured: time of a lease divided by its pairs; 0 = not yet */
+    double pair_ms; /* of the experiment it played last: core time of a pair by its slots; 0 = not known */
 };
 bool lease_session_find(const struct lease_book *book, uint64_t session, struct lease_session_view *view);
 /* May the session have another lease at all (its number of leases)? */

@@ -201,3 +201,13 @@ int ledger_book_add(struct ledger_book *book, struct ledger *ledger)
     book->ledgers[book->count++] = ledger;
     return 0;
 }
+
+void ledger_book_remove(struct ledger_book *book, uint64_t experiment)
+{
+    for (size_t i = 0; i < book->count; i++)
+        if (book->ledgers[i]->experiment.id == experiment) {
+            ledger_destroy(book->ledgers[i]);
+            book->ledgers[i] = book->ledgers[--book->count];
+            return;
+        }
+}

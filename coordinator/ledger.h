@@ -51,6 +51,8 @@ void ledger_book_done(struct ledger_book *book);
 struct ledger *ledger_book_find(const struct ledger_book *book, uint64_t experiment);
 /* Takes the ledger. 0, or -1 without memory (the ledger stays the caller's). */
 int ledger_book_add(struct ledger_book *book, struct ledger *ledger);
+/* Destroys the ledger of an experiment that was deleted. */
+void ledger_book_remove(struct ledger_book *book, uint64_t experiment);
 
 /* The test of an experiment as the tally wants it; false when the experiment has none. */
 bool ledger_test(const struct store_experiment *experiment, struct sprt_test *test);

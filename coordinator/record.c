@@ -183,6 +183,18 @@ enum store_error record_load(struct store *store, uint64_t id, struct record *ou
 
 bool record_is_idle(const struct record *record, char why[SPECIFICATION_REASON_MAX])
 {
+    unsigned long long id = record->experiment.id;
+    if (record->state == STORE_PAUSED && record->open_leases == 0) {
+        snprintf(why, SPECIFICATION_REASON_MAX, "it is paused (%.150s): `kroo resume %llu` lets it go on",
+                 record->state_reason, id);
+        return true;
+    }
+    if (record->state == STORE_PENDING) {
+        snprintf(why, SPECIFICATION_REASON_MAX,
+                 "it waits until an operator approves it: `kroo approve %llu`, or `kroo reject %llu`", id,
+                 id);
+        return true;
+    }
     if (record->state != STORE_RUNNING || record->open_leases > 0)
         return false;
     if (record->able_workers > 0 && record->open_disputes > 0)
@@ -203,6 +215,11 @@ bool record_is_idle(const struct record *record, char why[SPECIFICATION_REASON_M
         snprintf(why, SPECIFICATION_REASON_MAX,
                  "nobody plays it: no worker is connected; `kroo up` starts some, `kroo workers` lists them");
     return true;
+}
+
+bool record_is_open(const struct record *record)
+{
+    return record->state == STORE_RUNNING || record->state == STORE_PAUSED || record->state == STORE_PENDING;
 }
 
 const struct store_counters *record_counters(const struct record *record)

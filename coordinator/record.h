@@ -33,7 +33,9 @@ struct record {
 /* REFUSED when there is no such experiment. */
 enum store_error record_load(struct store *store, uint64_t id, struct record *out);
 
-/* Why nobody plays a running experiment at this moment, with what to do; false when somebody does. */
+/* It can still come to an end by itself: running, or waiting for a person. */
+bool record_is_open(const struct record *record);
+/* Why nobody plays an experiment at this moment, with what to do; false when somebody does. */
 bool record_is_idle(const struct record *record, char why[SPECIFICATION_REASON_MAX]);
 /* The counters that count: those of the verdict once there is one. */
 const struct store_counters *record_counters(const struct record *record);

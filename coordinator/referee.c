@@ -178,6 +178,7 @@ int referee_judge(struct referee *referee, const struct message_game *received, 
         .a_half_points = half_points(ending->result, received->leg),
         .nodes = received->nodes,
         .time_ms = received->time_ms,
+        .core_us = received->core_us,
     };
     snprintf(row->result, sizeof row->result, "%s", game_result_text(ending->result));
     snprintf(row->reason, sizeof row->reason, "%s", game_reason_text(ending->reason));

@@ -16,6 +16,8 @@ struct session {
     char name[MESSAGE_NAME_MAX];
     char engine_build[MESSAGE_NAME_MAX];
     uint32_t slots, credit;
+    char tags[MESSAGE_TAGS_MAX];
+    char confinement[MESSAGE_CONFINEMENT_MAX];
     int64_t heard_ms;
     uint64_t games, duplicates, refused; /* answered so far */
     bool stored;                         /* its row is committed */

@@ -1,4 +1,5 @@
 #include "coordinator/round.h"
+#include "coordinator/round_control.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -241,6 +242,8 @@ static enum store_error put_games(struct round *round, struct job *jobs)
     if (error == STORE_OK)
         error = store_games_put(round->store, games, count, outcome);
     if (error == STORE_OK)
+        error = store_faults_of_games(round->store, games, count);
+    if (error == STORE_OK)
         error = hold_conflicts(round, games, outcome, count);
     for (size_t i = 0; i < count && error == STORE_OK; i++)
         error = count_game(round, &games[i], outcome[i]);
@@ -279,11 +282,11 @@ static enum store_error put_counters(struct round *round)
 
 /* --- the rest of a round --- */
 
-/* A lease asked for before the verdict and written after it would be one that nobody waits for. */
+/* A lease asked for before the verdict, or before a pause, and written after it would be one too many. */
 static enum store_error put_grant(struct round *round, struct job_grant *grant)
 {
     const struct ledger *ledger = ledger_book_find(round->book, grant->lease.experiment);
-    grant->late = ledger && ledger_has_ended(ledger);
+    grant->late = !ledger || ledger_has_ended(ledger) || ledger->experiment.state != STORE_RUNNING;
     return grant->late ? STORE_OK : store_lease_insert(round->store, &grant->lease, 1);
 }
 
@@ -302,6 +305,8 @@ static enum store_error put_row(struct round *round, struct job *job)
     case JOB_BLOCK:
         return store_experiment_set_state(round->store, job->event.experiment, STORE_BLOCKED,
                                           job->event.text);
+    case JOB_FAULT:
+        return store_fault_put(round->store, &job->fault.row);
     case JOB_EVENT:
         return store_event(round->store, job->event.kind, job->event.experiment, job->event.session,
                            job->event.text);
@@ -316,6 +321,18 @@ static void finish_reports(struct round *round)
         const struct ledger *ledger = ledger_book_find(round->book, job->report.experiment);
         job->report.prefix = tally_prefix(ledger->tally);
         job->report.ended = ledger->ended;
+    }
+}
+
+static void note_blocked(struct round *round, const struct job *jobs)
+{
+    for (const struct job *job = jobs; job; job = job->next) {
+        uint64_t experiment = job->kind == JOB_BLOCK                           ? job->event.experiment
+                              : job->kind == JOB_REPORT && job->report.blocked ? job->report.experiment
+                                                                               : 0;
+        struct ledger *ledger = experiment ? ledger_book_find(round->book, experiment) : NULL;
+        if (ledger)
+            ledger->experiment.state = STORE_BLOCKED;
     }
 }
 
@@ -347,6 +364,8 @@ enum store_error round_commit(struct round *round, struct job *jobs)
         else
             ledger_discard(round->book->ledgers[i]);
     if (committed) {
+        note_blocked(round, jobs);
+        note_blocked(round, round->reports);
         finish_reports(round);
         return STORE_OK;
     }
@@ -404,7 +423,7 @@ static enum store_error check_weights(struct round *round, struct job *job, cons
 }
 
 /* Engines and tables are files that an operator added; tables fit the rules or are refused. */
-static enum store_error check_files(struct round *round, struct job *job, const struct store_player *player)
+static enum store_error check_files(struct round *round, struct job *job, struct store_player *player)
 {
     struct store_engine engine;
     struct store_tables tables;
@@ -413,6 +432,8 @@ static enum store_error check_files(struct round *round, struct job *job, const 
     enum store_error error = STORE_OK;
     if (!message_hash_is_none(player->engine))
         error = store_engine_find(round->store, NULL, player->engine, &engine);
+    if (error == STORE_OK && !message_hash_is_none(player->engine))
+        memcpy(player->signature, engine.signature, sizeof player->signature);
     if (error != STORE_OK || message_hash_is_none(player->tables))
         return error;
     error = store_tables_find(round->store, NULL, player->tables, &tables);
@@ -464,30 +485,13 @@ static enum store_error single_create(struct round *round, struct job *job)
         return error;
     if (create->existed)
         return store_experiment_get(round->store, create->experiment.id, &create->experiment);
-    char text[STORE_TEXT];
-    snprintf(text, sizeof text, "created by %s", create->experiment.created_by);
-    return store_event(round->store, "experiment-created", create->experiment.id, 0, text);
-}
-
-static enum store_error single_stop(struct round *round, struct job *job)
-{
-    struct ledger *ledger = ledger_book_find(round->book, job->stop.experiment);
-    if (!ledger || ledger->ended) {
-        snprintf(job->text, sizeof job->text, "experiment %llu is not running",
-                 (unsigned long long)job->stop.experiment);
-        job->error = STORE_ERROR_REFUSED;
-        return STORE_ERROR_REFUSED;
-    }
-    if (ledger_draft(ledger) != 0)
-        return STORE_ERROR_MEMORY;
-    struct store_verdict verdict = ledger_verdict(ledger, job->stop.by, job->stop.reason);
-    enum store_error error = store_verdict_write(round->store, &verdict, &job->stop.written);
-    ledger->draft_ended = true;
+    error = round_pend(round, job);
     if (error != STORE_OK)
         return error;
     char text[STORE_TEXT];
-    snprintf(text, sizeof text, "stopped by %s: %.400s", job->stop.by, job->stop.reason);
-    return store_event(round->store, "experiment-stopped", job->stop.experiment, 0, text);
+    snprintf(text, sizeof text, "created by %s%s", create->experiment.created_by,
+             create->submitter[0] ? ": waits for approval" : "");
+    return store_event(round->store, "experiment-created", create->experiment.id, 0, text);
 }
 
 static enum store_error single_promote(struct round *round, struct job *job)
@@ -510,8 +514,8 @@ static enum store_error single_work(struct round *round, struct job *job)
     switch (job->kind) {
     case JOB_CREATE:
         return single_create(round, job);
-    case JOB_STOP:
-        return single_stop(round, job);
+    case JOB_CONTROL:
+        return round_control(round, job);
     case JOB_PROMOTE:
         return single_promote(round, job);
     case JOB_ARTIFACT:
@@ -539,18 +543,13 @@ static enum store_error single_enter(struct round *round, struct job *job)
 
 enum store_error round_single(struct round *round, struct job *job)
 {
-    struct ledger *ledger = NULL;
     enum store_error error = store_begin(round->store);
     if (error == STORE_OK)
         error = single_work(round, job);
     if (error == STORE_OK)
         error = store_commit(round->store);
-    if (job->kind == JOB_STOP && (ledger = ledger_book_find(round->book, job->stop.experiment)) != NULL) {
-        if (error == STORE_OK)
-            ledger_keep(ledger);
-        else
-            ledger_discard(ledger);
-    }
+    if (job->kind == JOB_CONTROL)
+        round_control_end(round, job, error == STORE_OK);
     if (error != STORE_OK) {
         if (!job->text[0])
             snprintf(job->text, sizeof job->text, "%s", store_reason(round->store));

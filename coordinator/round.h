@@ -19,7 +19,7 @@ struct round {
  * every job is as before. */
 enum store_error round_commit(struct round *round, struct job *jobs);
 
-/* Does one job that has a transaction of its own (create, stop, promote, artifact, lookup). job->error and
+/* Does one job that has a transaction of its own (create, control, promote, artifact, lookup). job->error and
  * job->text say how it went; returns STORE_ERROR_CONNECTION or STORE_ERROR_SPACE when it should be tried
  * again. */
 enum store_error round_single(struct round *round, struct job *job);

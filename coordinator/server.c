@@ -96,6 +96,31 @@ static bool make_room(struct server *server)
     return true;
 }
 
+static bool is_timed(const struct store_player *player)
+{
+    return player->limits.time_ms > 0 || player->limits.clock_ms > 0;
+}
+
+/* The built-in engine: two runs of a pair are the same by promise, not by hope. */
+static bool plays_here(const struct store_player *player)
+{
+    return message_hash_is_none(player->engine);
+}
+
+/* Pairs of it go out from now on. */
+static void enter_schedule(struct server *server, const struct store_experiment *row)
+{
+    if (schedule_add(server->schedule, row->id, row->priority) != 0) {
+        log_line(LOG_LEVEL_ERROR, "not-scheduled", "experiment=%llu: too many experiments run",
+                 (unsigned long long)row->id);
+        return;
+    }
+    schedule_set_share(server->schedule, row->id, row->share);
+    if (!schedule_set_needs(server->schedule, row->id, row->tags, is_timed(&row->a) || is_timed(&row->b)))
+        log_line(LOG_LEVEL_ERROR, "no-memory", "experiment=%llu: its tags are not seen to",
+                 (unsigned long long)row->id);
+}
+
 static void open_for_work(struct server *server, struct server_experiment *experiment)
 {
     const struct store_experiment *row = &experiment->row;
@@ -107,11 +132,37 @@ static void open_for_work(struct server *server, struct server_experiment *exper
             (unsigned long long)row->id, row->a.engine_build, engine_build());
         return;
     }
+    bool timed = is_timed(&row->a) || is_timed(&row->b);
     if (lease_experiment_add(server->leases, row->id, row->planned_pairs, server->options.window,
-                             experiment->prefix) != LEASE_OK ||
-        schedule_add(server->schedule, row->id, row->priority) != 0)
+                             experiment->prefix) != LEASE_OK) {
         log_line(LOG_LEVEL_ERROR, "not-scheduled", "experiment=%llu: too many experiments run",
                  (unsigned long long)row->id);
+        return;
+    }
+    lease_experiment_terms(server->leases, row->id, row->core_cap,
+                           !timed && plays_here(&row->a) && plays_here(&row->b));
+    if (row->state == STORE_RUNNING)
+        enter_schedule(server, row);
+    else
+        lease_experiment_close(server->leases, row->id);
+}
+
+void server_hold_experiment(struct server *server, struct server_experiment *experiment,
+                            enum store_state state)
+{
+    experiment->row.state = state;
+    schedule_remove(server->schedule, experiment->row.id);
+    lease_experiment_close(server->leases, experiment->row.id);
+}
+
+void server_resume_experiment(struct server *server, struct server_experiment *experiment)
+{
+    experiment->row.state = STORE_RUNNING;
+    experiment->setbacks = 0;
+    if (!experiment->playable)
+        return;
+    lease_experiment_reopen(server->leases, experiment->row.id);
+    enter_schedule(server, &experiment->row);
 }
 
 struct server_experiment *server_add_experiment(struct server *server, const struct store_experiment *row,
@@ -131,9 +182,24 @@ struct server_experiment *server_add_experiment(struct server *server, const str
         return NULL;
     }
     server->experiments[server->experiment_count++] = experiment;
-    if (row->state == STORE_RUNNING)
+    if (!experiment->ended)
         open_for_work(server, experiment);
     return experiment;
+}
+
+void server_forget_experiment(struct server *server, uint64_t id)
+{
+    for (size_t i = 0; i < server->experiment_count; i++) {
+        struct server_experiment *experiment = server->experiments[i];
+        if (experiment->row.id != id)
+            continue;
+        server_end_experiment(server, experiment);
+        referee_done(&experiment->referee);
+        free(experiment);
+        server->experiments[i] = server->experiments[--server->experiment_count];
+        break;
+    }
+    server->unknown[server->unknown_next++ % SERVER_UNKNOWN_MAX] = id;
 }
 
 void server_end_experiment(struct server *server, struct server_experiment *experiment)
@@ -149,6 +215,19 @@ void server_end_experiment(struct server *server, struct server_experiment *expe
 
 /* --- start --- */
 
+static void end_leases(struct server *server, const struct lease *leases, size_t count,
+                       enum store_lease_state state)
+{
+    struct job *job = count ? job_create(JOB_LEASES_END) : NULL;
+    if (!job)
+        return;
+    job->leases_end.ids = malloc(count * sizeof *job->leases_end.ids);
+    for (size_t i = 0; i < count && job->leases_end.ids; i++)
+        job->leases_end.ids[job->leases_end.count++] = leases[i].id;
+    job->leases_end.state = state;
+    server_submit(server, job);
+}
+
 static void restore_leases(struct server *server, struct writer_start *start)
 {
     for (size_t i = 0; i < start->lease_count; i++) {
@@ -162,9 +241,12 @@ static void restore_leases(struct server *server, struct writer_start *start)
             .attempt = row->attempt,
         };
         enum lease_status status = lease_restore(server->leases, &lease, !row->ended, server->now_ms);
-        if (status != LEASE_OK)
-            log_line(LOG_LEVEL_INFO, "lease-not-restored", "lease=%llu reason=\"%s\"",
-                     (unsigned long long)row->id, lease_status_text(status));
+        if (status == LEASE_OK)
+            continue;
+        log_line(LOG_LEVEL_INFO, "lease-not-restored", "lease=%llu reason=\"%s\"",
+                 (unsigned long long)row->id, lease_status_text(status));
+        if (!row->ended)
+            end_leases(server, &lease, 1, STORE_LEASE_EXPIRED);
     }
 }
 
@@ -277,6 +359,9 @@ static void serve_session(struct server *server, struct session *session, struct
     case MESSAGE_STOP_EXPERIMENT:
         server_stop(server, session, message);
         break;
+    case MESSAGE_CONTROL_EXPERIMENT:
+        server_control(server, session, message);
+        break;
     case MESSAGE_PROMOTE_WEIGHTS:
         server_promote(server, session, message);
         break;
@@ -330,19 +415,6 @@ static void receive_some(struct server *server)
 }
 
 /* --- the clock --- */
-
-static void end_leases(struct server *server, const struct lease *leases, size_t count,
-                       enum store_lease_state state)
-{
-    struct job *job = count ? job_create(JOB_LEASES_END) : NULL;
-    if (!job)
-        return;
-    job->leases_end.ids = malloc(count * sizeof *job->leases_end.ids);
-    for (size_t i = 0; i < count && job->leases_end.ids; i++)
-        job->leases_end.ids[job->leases_end.count++] = leases[i].id;
-    job->leases_end.state = state;
-    server_submit(server, job);
-}
 
 static void expire_leases(struct server *server)
 {
@@ -398,7 +470,7 @@ static void tick(struct server *server)
 static void take_setback(struct server *server, const struct session *session, uint64_t id, const char *why)
 {
     struct server_experiment *experiment = server_find_experiment(server, id);
-    if (!experiment || experiment->ended)
+    if (!experiment || experiment->ended || experiment->row.state != STORE_RUNNING)
         return;
     server_event(server, "lease-given-back", id, session->id, "worker %s: %s", session->name, why);
     bool others = experiment->setbacks > 0 && strcmp(experiment->setback_worker, session->name) != 0;
@@ -412,7 +484,31 @@ static void take_setback(struct server *server, const struct session *session, u
              others ? "by two workers" : "five times by one worker");
     server_event(server, "experiment-blocked", id, session->id, "%s", job->event.text);
     server_submit(server, job);
-    server_end_experiment(server, experiment);
+    server_hold_experiment(server, experiment, STORE_BLOCKED);
+}
+
+static void store_fault(struct server *server, const struct session *session,
+                        const struct message_release *release)
+{
+    static const char *const kinds[] = {[MESSAGE_FAULT_START] = "start",
+                                        [MESSAGE_FAULT_SELF_TEST] = "self-test",
+                                        [MESSAGE_FAULT_BUILD] = "build"};
+    const struct message_fault *fault = &release->fault;
+    struct job *job = server_find_experiment(server, fault->experiment) ? job_create(JOB_FAULT) : NULL;
+    if (!job)
+        return;
+    job->fault.row = (struct store_fault){.experiment = fault->experiment,
+                                          .session = session->id,
+                                          .side = "\0ab"[fault->side],
+                                          .has_game = fault->kind == MESSAGE_FAULT_START,
+                                          .pair = fault->pair,
+                                          .leg = (uint8_t)fault->leg,
+                                          .attempt = fault->attempt,
+                                          .moves = job->fault.moves};
+    memcpy(job->fault.moves, fault->moves, sizeof job->fault.moves);
+    snprintf(job->fault.row.kind, sizeof job->fault.row.kind, "%s", kinds[fault->kind]);
+    snprintf(job->fault.row.why, sizeof job->fault.row.why, "%s", release->because);
+    server_submit(server, job);
 }
 
 void server_release(struct server *server, struct session *session, const struct message *message)
@@ -427,6 +523,8 @@ void server_release(struct server *server, struct session *session, const struct
         if (release->because[0])
             take_setback(server, session, released.experiment, release->because);
     }
+    if (release->fault.kind != 0 && session->role == MESSAGE_ROLE_WORKER)
+        store_fault(server, session, release);
     server_reply(server, &session->peer, &ack);
     if (release->goodbye) {
         log_line(LOG_LEVEL_INFO, "goodbye", "session=%llu name=%s", (unsigned long long)session->id,

@@ -45,6 +45,38 @@ static void list_conflicts(const struct job_results *results, struct message_res
     }
 }
 
+/* What the new games of one experiment cost. */
+static void charge(struct server *server, const struct job *job, uint64_t experiment, uint64_t games,
+                   double core_ms)
+{
+    if (games == 0)
+        return;
+    schedule_charge(server->schedule, experiment, core_ms);
+    lease_experiment_cost(server->leases, experiment, job->session, games, core_ms);
+}
+
+/* Games of an experiment stand together in a batch, mostly. */
+static void charge_games(struct server *server, const struct job *job)
+{
+    const struct job_results *results = &job->results;
+    uint64_t experiment = 0, games = 0;
+    double core_ms = 0;
+    for (size_t i = 0; i < results->count; i++) {
+        const struct store_game *game = &results->games[i];
+        if (results->outcome[i] != STORE_GAME_INSERTED)
+            continue;
+        if (game->experiment != experiment) {
+            charge(server, job, experiment, games, core_ms);
+            experiment = game->experiment;
+            games = 0;
+            core_ms = 0;
+        }
+        games++;
+        core_ms += game->core_us > 0 ? game->core_us / 1000.0 : game->time_ms;
+    }
+    charge(server, job, experiment, games, core_ms);
+}
+
 /* One event a batch, however much of it differs. */
 static void note_conflicts(struct server *server, const struct job *job)
 {
@@ -84,6 +116,7 @@ static void answer_results(struct server *server, struct job *job)
         session->games += ack->accepted;
         session->duplicates += ack->duplicates;
     }
+    charge_games(server, job);
     note_conflicts(server, job);
     server_reply(server, &job->peer, &message);
 }
@@ -112,7 +145,7 @@ static void answer_grant(struct server *server, struct job *job)
             if (!job->grant.late)
                 end_lease_row(server, row->id);
             job->error = STORE_ERROR_CONNECTION;
-            snprintf(job->text, sizeof job->text, "the experiment ended meanwhile: ask again");
+            snprintf(job->text, sizeof job->text, "the experiment ended or was paused meanwhile: ask again");
         }
         refuse_job(server, job);
         return;
@@ -146,9 +179,10 @@ static void answer_session(struct server *server, struct job *job)
     if (!session)
         return;
     session->stored = true;
-    log_line(LOG_LEVEL_INFO, "worker", "session=%llu name=%s slots=%u peer=%s build=\"%s\"",
-             (unsigned long long)session->id, session->name, session->slots,
-             allowlist_name(&server->allowlist, session->peer.user), session->engine_build);
+    log_line(
+        LOG_LEVEL_INFO, "worker", "session=%llu name=%s slots=%u peer=%s confinement=\"%s\" build=\"%s\"",
+        (unsigned long long)session->id, session->name, session->slots,
+        allowlist_name(&server->allowlist, session->peer.user), session->confinement, session->engine_build);
     server_welcome(server, session, job->request);
 }
 
@@ -174,20 +208,65 @@ static void answer_create(struct server *server, struct job *job)
     if (!server_find_experiment(server, row->id))
         server_add_experiment(server, row, 0);
     control_done(server, job, row->id, job->create.existed,
-                 job->create.existed ? "this experiment was there already" : "created");
+                 job->create.existed           ? "this experiment was there already"
+                 : row->state == STORE_PENDING ? "created; it waits until an operator approves it"
+                                               : "created");
 }
 
-static void answer_stop(struct server *server, struct job *job)
+/* What the row in memory becomes; the database has it already. */
+static void follow_control(struct server *server, const struct job_control *control,
+                           struct server_experiment *experiment)
 {
+    switch (control->step.effect) {
+    case CONTROL_MOVE:
+        if (control->step.state != STORE_RUNNING) {
+            server_hold_experiment(server, experiment, control->step.state);
+            break;
+        }
+        for (size_t i = 0; i < control->disputed_count; i++)
+            lease_reissue(server->leases, control->experiment, control->disputed[i], 0);
+        server_resume_experiment(server, experiment);
+        break;
+    case CONTROL_CHANGE:
+        if (control->verb != MESSAGE_VERB_PRIORITY)
+            break;
+        experiment->row.priority = control->priority;
+        schedule_set_priority(server->schedule, control->experiment, control->priority);
+        break;
+    case CONTROL_END:
+        experiment->row.state = control->step.state;
+        server_end_experiment(server, experiment);
+        break;
+    case CONTROL_DELETE:
+    case CONTROL_AGREE:
+    case CONTROL_REFUSE:
+        break;
+    }
+}
+
+static void answer_control(struct server *server, struct job *job)
+{
+    const struct job_control *control = &job->control;
+    struct server_experiment *experiment = server_find_experiment(server, control->experiment);
+    char text[MESSAGE_TEXT_MAX];
+    if (experiment && control->verb == MESSAGE_VERB_DELETE && experiment->deleting)
+        experiment->deleting--;
     if (job->error != STORE_OK) {
         refuse_job(server, job);
         return;
     }
-    struct server_experiment *experiment = server_find_experiment(server, job->stop.experiment);
+    bool agreed = control->step.effect == CONTROL_AGREE;
     if (experiment)
-        server_end_experiment(server, experiment);
-    control_done(server, job, job->stop.experiment, !job->stop.written,
-                 job->stop.written ? "stopped" : "it had a verdict already, which stands");
+        follow_control(server, control, experiment);
+    if (control->step.effect == CONTROL_DELETE)
+        server_forget_experiment(server, control->experiment);
+    log_line(LOG_LEVEL_INFO, "control", "experiment=%llu verb=%s by=%s%s",
+             (unsigned long long)control->experiment, control_verb_name(control->verb), control->by,
+             agreed ? ": it was so already" : "");
+    snprintf(text, sizeof text, "%s", agreed ? control->step.text : control_done_word(control->verb));
+    if (control->step.effect == CONTROL_DELETE)
+        snprintf(text, sizeof text, "deleted, with %llu games", (unsigned long long)control->games);
+    control_done(server, job, control->experiment, agreed, text);
 }
 
 static void answer_promote(struct server *server, struct job *job)
@@ -281,17 +360,19 @@ static void answer_report(struct server *server, struct job *job)
     struct server_experiment *experiment = server_find_experiment(server, report->experiment);
     if (!experiment)
         return;
-    struct lease finished;
+    struct lease finished[LEASE_TWINS];
     struct job *ended = job_create(JOB_LEASES_END);
     if (ended) {
-        ended->leases_end.ids = malloc((report->complete_count + 1) * sizeof *ended->leases_end.ids);
+        ended->leases_end.ids =
+            malloc((LEASE_TWINS * report->complete_count + 1) * sizeof *ended->leases_end.ids);
         ended->leases_end.state = STORE_LEASE_DONE;
     }
-    for (size_t i = 0; i < report->complete_count; i++)
-        if (lease_done(server->leases, report->experiment, report->complete[i].pair,
-                       report->complete[i].session, server->now_ms, &finished) &&
-            ended && ended->leases_end.ids)
-            ended->leases_end.ids[ended->leases_end.count++] = finished.id;
+    for (size_t i = 0; i < report->complete_count; i++) {
+        size_t count = lease_done(server->leases, report->experiment, report->complete[i].pair,
+                                  report->complete[i].session, server->now_ms, finished);
+        for (size_t j = 0; j < count && ended && ended->leases_end.ids; j++)
+            ended->leases_end.ids[ended->leases_end.count++] = finished[j].id;
+    }
     for (size_t i = 0; i < report->disputed_count; i++)
         lease_reissue(server->leases, report->experiment, report->disputed[i].pair,
                       report->disputed[i].session);
@@ -300,8 +381,10 @@ static void answer_report(struct server *server, struct job *job)
     if (report->blocked)
         server_event(server, "experiment-blocked", report->experiment, 0,
                      "five runs of a pair did not settle its dispute: no more leases until somebody looks");
-    if (report->ended || report->blocked)
+    if (report->ended)
         server_end_experiment(server, experiment);
+    else if (report->blocked)
+        server_hold_experiment(server, experiment, STORE_BLOCKED);
     if (ended && ended->leases_end.count)
         server_submit(server, ended);
     else
@@ -325,7 +408,7 @@ void server_take_answer(struct server *server, struct job *job)
         [JOB_GRANT] = answer_grant,
         [JOB_SESSION] = answer_session,
         [JOB_CREATE] = answer_create,
-        [JOB_STOP] = answer_stop,
+        [JOB_CONTROL] = answer_control,
         [JOB_PROMOTE] = answer_promote,
         [JOB_ARTIFACT] = answer_artifact,
         [JOB_LOOKUP] = answer_lookup,

@@ -27,6 +27,7 @@ struct server_experiment {
     struct store_experiment row;
     struct referee referee;
     uint64_t prefix;
+    unsigned deleting;                     /* deletions asked for: nothing of it is taken any more */
     bool ended;                            /* no more leases; late results are stored and not counted */
     bool playable;                         /* by this engine build */
     unsigned setbacks;                     /* leases given back for a player's fault since a game came */
@@ -75,6 +76,12 @@ struct server_experiment *server_find_experiment(const struct server *server, ui
 struct server_experiment *server_add_experiment(struct server *server, const struct store_experiment *row,
                                                 uint64_t prefix);
 void server_end_experiment(struct server *server, struct server_experiment *experiment);
+/* Pending, paused, blocked: no more grants; what is out lives on. */
+void server_hold_experiment(struct server *server, struct server_experiment *experiment,
+                            enum store_state state);
+void server_resume_experiment(struct server *server, struct server_experiment *experiment);
+/* It was deleted. */
+void server_forget_experiment(struct server *server, uint64_t id);
 void server_reply(struct server *server, const struct socket_peer *peer, struct message *message);
 void server_refuse(struct server *server, const struct socket_peer *peer, uint64_t request,
                    enum message_refusal code, uint32_t retry_ms, const char *format, ...)
@@ -99,6 +106,7 @@ void server_send_chunk(struct server *server, const struct socket_peer *peer, ui
 struct server_artifact *server_find_artifact(struct server *server, const uint8_t sha256[STORE_HASH]);
 
 void server_create(struct server *server, struct session *session, const struct message *message);
+void server_control(struct server *server, struct session *session, const struct message *message);
 void server_stop(struct server *server, struct session *session, const struct message *message);
 void server_promote(struct server *server, struct session *session, const struct message *message);
 void server_status(struct server *server, struct session *session, const struct message *message);

@@ -79,6 +79,7 @@ static void store_session_row(struct server *server, const struct session *sessi
     snprintf(job->session_row.name, sizeof job->session_row.name, "%s", session->name);
     snprintf(job->session_row.engine_build, sizeof job->session_row.engine_build, "%s",
              session->engine_build);
+    snprintf(job->session_row.confinement, sizeof job->session_row.confinement, "%s", session->confinement);
     server_submit(server, job);
 }
 
@@ -104,9 +105,11 @@ void server_hello(struct server *server, const struct socket_peer *peer, const s
     session->role = hello->role;
     session->slots = hello->slots;
     session->credit = hello->credit;
+    snprintf(session->tags, sizeof session->tags, "%s", hello->tags);
     session->heard_ms = server->now_ms;
     snprintf(session->name, sizeof session->name, "%s", hello->name);
     snprintf(session->engine_build, sizeof session->engine_build, "%s", hello->engine_build);
+    snprintf(session->confinement, sizeof session->confinement, "%s", hello->confinement);
     if (session->role == MESSAGE_ROLE_WORKER && !session->stored)
         store_session_row(server, session, message->request);
     else
@@ -160,7 +163,6 @@ static void grant(struct server *server, struct session *session, const struct l
             .session = session->id,
         };
     }
-    schedule_serve(server->schedule, lease->experiment, lease->count);
     if (!server_submit(server, job))
         lease_release(server->leases, lease->id, session->id, NULL);
 }
@@ -181,16 +183,24 @@ void server_lease_request(struct server *server, struct session *session, const 
         nothing(server, session, message->request, 2 * SERVER_RETRY_MS, reason);
         return;
     }
-    uint32_t credit = room_for(server, session, message->lease_request.pairs);
-    struct schedule_pick pick = schedule_pick(server->schedule, server->leases, session->id, credit,
-                                              server->draining, server->now_ms);
+    const struct message_lease_request *wanted = &message->lease_request;
+    struct lease_ask ask = {.session = session->id,
+                            .credit = room_for(server, session, wanted->pairs),
+                            .slots = session->slots,
+                            .work_ms = wanted->work_ms,
+                            .pairs_per_minute = wanted->pairs_per_minute};
+    struct schedule_asker asker = {
+        .session = session->id, .credit = ask.credit, .slots = session->slots, .tags = session->tags};
+    struct schedule_pick pick =
+        schedule_pick(server->schedule, server->leases, &asker, server->draining, server->now_ms);
     if (pick.outcome != SCHEDULE_PICKED) {
         nothing(server, session, message->request, pick.retry_ms, pick.because);
         return;
     }
     struct lease lease;
-    enum lease_status status = lease_grant(server->leases, pick.experiment, session->id, credit,
-                                           message->lease_request.pairs_per_minute, server->now_ms, &lease);
+    enum lease_status status =
+        pick.twin ? lease_twin(server->leases, pick.experiment, &ask, server->now_ms, &lease)
+                  : lease_grant(server->leases, pick.experiment, &ask, server->now_ms, &lease);
     if (status != LEASE_OK)
         nothing(server, session, message->request, SERVER_RETRY_MS, lease_status_text(status));
     else
@@ -267,8 +277,8 @@ static void judge(struct server *server, struct session *session, struct job_res
 {
     char reason[160];
     struct server_experiment *experiment = server_find_experiment(server, game->experiment);
-    if (!experiment) {
-        refuse_game(server, results, game, "there is no such experiment");
+    if (!experiment || experiment->deleting) {
+        refuse_game(server, results, game, "there is no such experiment (any more)");
         return;
     }
     if (!experiment->ended && game->pair >= experiment->prefix + server->options.window) {
@@ -281,6 +291,7 @@ static void judge(struct server *server, struct session *session, struct job_res
         return;
     }
     row->session = session->id;
+    row->fault = row->claimed ? game->fault : NULL;
     experiment->setbacks = 0;
     results->count++;
 }

@@ -7,6 +7,7 @@
 
 #include "coordinator/sprt.h"
 #include "engine/play.h"
+#include "proto/tags.h"
 
 static bool refuse(char reason[SPECIFICATION_REASON_MAX], const char *format, ...)
     __attribute__((format(printf, 2, 3)));
@@ -113,6 +114,8 @@ static bool check_terms(const struct message_create_experiment *create, char *re
         return refuse(reason, "a share of games or pairs is at most 100 percent");
     if (create->share > SPECIFICATION_SHARE_MAX)
         return refuse(reason, "a share of core time is at most %d", SPECIFICATION_SHARE_MAX);
+    if (!tags_check(create->tags, reason, SPECIFICATION_REASON_MAX))
+        return false;
     if (create->core_cap > INT32_MAX)
         return refuse(reason, "no farm has %u cores: leave the cap out", create->core_cap);
     return true;

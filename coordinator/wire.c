@@ -36,6 +36,7 @@ static void message_player(const struct store_player *from, struct message_playe
     memcpy(to->engine, from->engine, MESSAGE_HASH);
     memcpy(to->tables, from->tables, MESSAGE_HASH);
     snprintf(to->options, sizeof to->options, "%s", from->options);
+    snprintf(to->engine_signature, sizeof to->engine_signature, "%s", from->signature);
 }
 
 static const struct {

@@ -143,6 +143,8 @@ static enum store_error reload(struct writer *writer, char text[STORE_TEXT])
         error = store_experiment_get(round.store, writer->book.ledgers[i]->experiment.id, &experiment);
         if (error == STORE_OK)
             error = round_load(&round, &experiment, text);
+        else if (error == STORE_ERROR_REFUSED)
+            error = STORE_OK; /* deleted, by the commit whose outcome was unknown */
         else
             snprintf(text, STORE_TEXT, "%s", store_reason(round.store));
     }

@@ -318,10 +318,14 @@ enum play_status play_game(struct play_seats *seats, const struct play_setup *se
                           .progress = progress,
                           .out = out};
     enum play_status status = table_run(&table, seats);
-    free(table.scores);
-    game_destroy(table.game);
     if (status != PLAY_DONE)
         play_record_done(out);
+    if (status == PLAY_FAILED && table.game) {
+        out->moves = strdup(game_moves(table.game));
+        out->plies = out->moves ? game_plies(table.game) : 0;
+    }
+    free(table.scores);
+    game_destroy(table.game);
     return status;
 }
 

@@ -96,7 +96,8 @@ void play_seats_use(struct play_seats *seats, unsigned seat, const struct play_m
 
 /* Plays leg 0 (player a South) or leg 1 (player b South) of a pair. `stop` (may be NULL) abandons the game.
  * `progress` (may be NULL) is set to the ply reached, for a watching thread. On PLAY_DONE the caller owns the
- * record and ends it with play_record_done. */
+ * record and ends it with play_record_done; on PLAY_FAILED likewise, and it holds the moves up to there, if
+ * any were made. */
 enum play_status play_game(struct play_seats *seats, const struct play_setup *setup,
                            const struct play_side *a, const struct play_side *b, uint64_t pair, unsigned leg,
                            atomic_bool *stop, atomic_uint *progress, struct play_record *out);

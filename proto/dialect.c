@@ -60,9 +60,15 @@ static void keep_option(struct dialect *dialect, const char *line)
     dialect->option_count++;
 }
 
+/* No answer is waited for longer than a move. */
+static int within(const struct dialect *dialect, int most_ms)
+{
+    return dialect->move_ms < most_ms ? dialect->move_ms : most_ms;
+}
+
 static enum dialect_error greet(struct dialect *dialect, char *reason, size_t reason_size)
 {
-    struct program_wait wait = program_wait_begin(DIALECT_GREETING_MS);
+    struct program_wait wait = program_wait_begin(within(dialect, DIALECT_GREETING_MS));
     const char *line, *rest;
     enum program_error error = program_say(dialect->program, DIALECT_SAY_MS, "uci");
     while (error == PROGRAM_OK) {
@@ -81,16 +87,22 @@ static enum dialect_error greet(struct dialect *dialect, char *reason, size_t re
                                : fail(dialect, error, "no `uciok` in answer to `uci`", reason, reason_size);
 }
 
-struct dialect *dialect_open(const char *path, int move_ms, atomic_bool *stop, char *reason,
-                             size_t reason_size)
+struct dialect *dialect_open(const char *path, const struct dialect_setup *setup, int move_ms,
+                             atomic_bool *stop, char *reason, size_t reason_size)
 {
+    struct confine confine = confine_player();
+    confine.files[0] = path;
+    if (setup != NULL) {
+        confine.files[1] = setup->weights;
+        confine.files[2] = setup->tables;
+    }
     struct dialect *dialect = calloc(1, sizeof *dialect);
     if (dialect == NULL) {
         snprintf(reason, reason_size, "not enough memory");
         return NULL;
     }
     dialect->move_ms = move_ms;
-    dialect->program = program_start(path, stop, reason, reason_size);
+    dialect->program = program_start(path, NULL, &confine, stop, reason, reason_size);
     if (dialect->program == NULL || greet(dialect, reason, reason_size) != DIALECT_OK) {
         dialect_close(dialect);
         return NULL;
@@ -169,7 +181,7 @@ enum dialect_error dialect_set_lines(struct dialect *dialect, const char *lines,
 
 enum dialect_error dialect_ready(struct dialect *dialect, char *reason, size_t reason_size)
 {
-    struct program_wait wait = program_wait_begin(DIALECT_READY_MS);
+    struct program_wait wait = program_wait_begin(within(dialect, DIALECT_READY_MS));
     const char *line, *rest;
     bool complained = false;
     enum program_error error = program_say(dialect->program, DIALECT_SAY_MS, "isready");

@@ -10,8 +10,8 @@ enum {
     DIALECT_NAME_MAX = 128,
     DIALECT_OPTIONS_MAX = 64,    /* options that a program may list */
     DIALECT_LIST_MAX = 8 * 1024, /* and the bytes of their lines */
-    DIALECT_GREETING_MS = 10000, /* from start to `uciok` */
-    DIALECT_READY_MS = 60000,    /* to `readyok`, with files to load and tables to map */
+    DIALECT_GREETING_MS = 10000, /* from start to `uciok`; `move_ms` where that is less */
+    DIALECT_READY_MS = 60000,    /* to `readyok`, with files to load and tables to map; likewise */
     DIALECT_SAY_MS = 10000,      /* for a program to read what it is told */
     DIALECT_MOVE_MS = 60000,     /* a move under a limit of nodes or plies; later it is a hang */
     DIALECT_OVERTIME_MS = 2000,  /* beyond a limit of time */
@@ -29,9 +29,18 @@ enum dialect_error {
 
 struct dialect;
 
-/* Starts the program and hears its greeting. NULL with the reason. `move_ms` is DIALECT_MOVE_MS, or less. */
-struct dialect *dialect_open(const char *path, int move_ms, atomic_bool *stop, char *reason,
-                             size_t reason_size);
+/* What makes a program the player that an experiment names. */
+struct dialect_setup {
+    const char *rules;
+    uint32_t hash_kib;
+    const char *weights, *tables; /* files; NULL: none */
+    const char *options;          /* lines of `Name=Value` */
+};
+
+/* Starts the program, confined to itself and the files of `setup` (NULL: none), and hears its greeting. NULL
+ * with the reason. `move_ms` is DIALECT_MOVE_MS, or less. */
+struct dialect *dialect_open(const char *path, const struct dialect_setup *setup, int move_ms,
+                             atomic_bool *stop, char *reason, size_t reason_size);
 /* Another `stop` from now on; NULL: none. */
 void dialect_stop_by(struct dialect *dialect, atomic_bool *stop);
 /* Kills the program; takes NULL. */
@@ -52,13 +61,6 @@ enum dialect_error dialect_set_lines(struct dialect *dialect, const char *lines,
                                      size_t reason_size);
 enum dialect_error dialect_ready(struct dialect *dialect, char *reason, size_t reason_size);
 
-/* What makes a program the player that an experiment names. */
-struct dialect_setup {
-    const char *rules;
-    uint32_t hash_kib;
-    const char *weights, *tables; /* files; NULL: none */
-    const char *options;          /* lines of `Name=Value` */
-};
 /* All of it, in this order, to `readyok`. A program without an option Rules plays `site` alone, one without
  * WeightsFile evaluates by itself; one without TablesFile is refused where tables are given. */
 enum dialect_error dialect_configure(struct dialect *dialect, const struct dialect_setup *setup, char *reason,

@@ -30,6 +30,7 @@ const char *message_kind_name(enum message_kind kind)
         [MESSAGE_CONTROL_DONE] = "CONTROL_DONE",
         [MESSAGE_STATUS_REQUEST] = "STATUS_REQUEST",
         [MESSAGE_STATUS_REPLY] = "STATUS_REPLY",
+        [MESSAGE_CONTROL_EXPERIMENT] = "CONTROL_EXPERIMENT",
     };
     return (unsigned)kind < MESSAGE_KINDS ? names[kind] : "?";
 }
@@ -78,9 +79,10 @@ void message_done(struct message *message)
 
 size_t message_game_bytes(const struct message_game *game)
 {
-    /* Eight numbers of at most 11 bytes, six hashes, three short texts, and each field's head. */
-    enum { FIXED = 8 * 11 + 6 * (MESSAGE_HASH + 3) + 2 * 17 + MESSAGE_NAME_MAX + 2 + 3 * 5 };
-    return FIXED + game->plies + game->scores_size;
+    /* Eight numbers of at most 11 bytes, the core time, six hashes, three short texts, and each field's head.
+     */
+    enum { FIXED = 8 * 11 + 7 + 6 * (MESSAGE_HASH + 3) + 2 * 17 + MESSAGE_NAME_MAX + 2 + 3 * 5 };
+    return FIXED + game->plies + game->scores_size + strlen(game->fault) + 4;
 }
 
 bool message_hash_is_none(const uint8_t hash[MESSAGE_HASH])

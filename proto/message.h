@@ -26,8 +26,13 @@ enum {
     MESSAGE_OPTIONS_MAX = 1024, /* all options of a player, with a NUL */
     MESSAGE_OPTION_MAX = 256,   /* one of them, with its NUL */
     MESSAGE_OPTION_COUNT = 16,
+    MESSAGE_SCALE_USUAL = 1000000, /* scale_ppm of a worker as fast as the reference */
     MESSAGE_TAGS_MAX = 256,
     MESSAGE_SHARE_USUAL = 100,
+    MESSAGE_SIGNATURE_MAX = 32, /* an engine's answers to fixed positions, as text */
+    MESSAGE_CONFINEMENT_MAX = 32,
+    MESSAGE_FAULT_MAX = 256,       /* what a program did, as text */
+    MESSAGE_FAULT_MOVES_MAX = 256, /* letters before a first move, with a NUL */
 };
 
 enum message_kind {
@@ -52,6 +57,7 @@ enum message_kind {
     MESSAGE_CONTROL_DONE,
     MESSAGE_STATUS_REQUEST,
     MESSAGE_STATUS_REPLY,
+    MESSAGE_CONTROL_EXPERIMENT,
     MESSAGE_KINDS
 };
 
@@ -83,11 +89,12 @@ struct message_player {
     uint32_t depth_limit;
     uint32_t time_ms;
     uint32_t hash_kib;
-    uint8_t engine[MESSAGE_HASH];      /* a program run as a process; zeros: the built-in engine */
-    uint8_t tables[MESSAGE_HASH];      /* endgame tables; zeros: none */
-    char options[MESSAGE_OPTIONS_MAX]; /* `Name=Value`, one a line, no line feed behind the last */
-    uint32_t clock_ms;                 /* for the whole game; 0: none */
-    uint32_t increment_ms;             /* added to the clock after each move */
+    uint8_t engine[MESSAGE_HASH];                 /* a program run as a process; zeros: the built-in engine */
+    uint8_t tables[MESSAGE_HASH];                 /* endgame tables; zeros: none */
+    char options[MESSAGE_OPTIONS_MAX];            /* `Name=Value`, one a line, no line feed behind the last */
+    uint32_t clock_ms;                            /* for the whole game; 0: none */
+    uint32_t increment_ms;                        /* added to the clock after each move */
+    char engine_signature[MESSAGE_SIGNATURE_MAX]; /* its answers to fixed positions; "": not known */
 };
 
 struct message_spec {
@@ -114,6 +121,9 @@ struct message_hello {
     char engine_build[MESSAGE_NAME_MAX];
     uint64_t session_nonce;
     uint32_t slots, credit;
+    char tags[MESSAGE_TAGS_MAX];               /* what it has, comma separated */
+    uint32_t speed, spread_ppm, load_ppm;      /* of its bench; 0: not measured */
+    char confinement[MESSAGE_CONFINEMENT_MAX]; /* of its programs; "": not told */
 };
 
 struct message_welcome {
@@ -122,6 +132,7 @@ struct message_welcome {
     uint64_t announcement;
     uint8_t announced[MESSAGE_HASH]; /* zeros when announcement is 0 */
     char engine_build[MESSAGE_NAME_MAX];
+    uint32_t scale_ppm; /* limits of time are multiplied by this; never 0 once decoded */
 };
 
 struct message_refused {
@@ -132,6 +143,7 @@ struct message_refused {
 
 struct message_lease_request {
     uint32_t pairs, pairs_per_minute;
+    uint32_t work_ms; /* 0: any */
 };
 
 struct message_lease_grant {
@@ -165,6 +177,8 @@ struct message_game {
     uint8_t engine_a[MESSAGE_HASH], engine_b[MESSAGE_HASH]; /* zeros: built-in */
     uint8_t tables_a[MESSAGE_HASH], tables_b[MESSAGE_HASH]; /* zeros: none */
     char engine_build[MESSAGE_NAME_MAX];
+    uint32_t core_us;              /* how long a play thread was busy with it; 0: not told */
+    char fault[MESSAGE_FAULT_MAX]; /* of a claimed loss: what its program did */
 };
 
 struct message_results {
@@ -204,11 +218,28 @@ struct message_progress_ack {
     uint8_t announced[MESSAGE_HASH];
 };
 
+enum message_fault_kind {
+    MESSAGE_FAULT_START = 1, /* before its first move of a game */
+    MESSAGE_FAULT_SELF_TEST, /* it answers otherwise than where it was added */
+    MESSAGE_FAULT_BUILD,     /* it cannot be built from its sources */
+};
+
+/* A program that gives no game here. */
+struct message_fault {
+    enum message_fault_kind kind; /* 0: none */
+    uint64_t experiment;
+    uint32_t side; /* 1: player a, 2: player b */
+    uint64_t pair; /* of MESSAGE_FAULT_START, as the rest */
+    uint32_t leg, attempt;
+    char moves[MESSAGE_FAULT_MOVES_MAX]; /* up to where it failed */
+};
+
 struct message_release {
     uint64_t *leases;
     size_t lease_count;
     bool goodbye;
     char because[MESSAGE_TEXT_MAX]; /* "": nothing is wrong with them */
+    struct message_fault fault;     /* kind 0: nobody's */
 };
 
 struct message_artifact_request {
@@ -251,6 +282,25 @@ struct message_stop_experiment {
     char reason[MESSAGE_TEXT_MAX];
 };
 
+enum message_verb {
+    MESSAGE_VERB_PAUSE = 1, /* no more leases; those out live on */
+    MESSAGE_VERB_RESUME,
+    MESSAGE_VERB_STOP, /* for good */
+    MESSAGE_VERB_PRIORITY,
+    MESSAGE_VERB_NOTE,
+    MESSAGE_VERB_DELETE,
+    MESSAGE_VERB_APPROVE,
+    MESSAGE_VERB_REJECT,
+    MESSAGE_VERBS
+};
+
+struct message_control_experiment {
+    uint64_t experiment;
+    enum message_verb verb;
+    int32_t priority;            /* of PRIORITY */
+    char text[MESSAGE_TEXT_MAX]; /* of NOTE the note, of all others the reason */
+};
+
 struct message_promote_weights {
     uint8_t sha256[MESSAGE_HASH];
     char line[MESSAGE_NAME_MAX];
@@ -287,6 +337,7 @@ struct message {
         struct message_artifact_chunk artifact_chunk;
         struct message_create_experiment create_experiment;
         struct message_stop_experiment stop_experiment;
+        struct message_control_experiment control_experiment;
         struct message_promote_weights promote_weights;
         struct message_control_done control_done;
         struct message_status_reply status_reply;

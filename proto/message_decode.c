@@ -7,6 +7,7 @@
 #include "proto/artifact.h"
 #include "proto/kroo.pb-c.h"
 #include "proto/message_take.h"
+#include "proto/tags.h"
 #include "proto/text.h"
 
 enum {
@@ -87,7 +88,8 @@ static bool take_player(struct take *take, const char *side, const Kroo__Wire__P
         !MAY32(depth_limit, DEPTH_MAX) || !MAY32(time_ms, TAKE_MILLISECONDS_MAX) ||
         !MAY32(hash_kib, HASH_KIB_MAX) || !MAY_HASH(engine, engine_sha256) ||
         !MAY_HASH(tables, tables_sha256) || !take_options(take, from, to) ||
-        !MAY32(clock_ms, TAKE_MILLISECONDS_MAX) || !MAY32(increment_ms, TAKE_MILLISECONDS_MAX))
+        !MAY32(clock_ms, TAKE_MILLISECONDS_MAX) || !MAY32(increment_ms, TAKE_MILLISECONDS_MAX) ||
+        !ASCII(engine_signature, 0))
         return false;
     if (to->node_limit == 0 && to->depth_limit == 0 && to->time_ms == 0 && to->clock_ms == 0)
         return take_refuse(take, "player %s has no limit of nodes, depth or time", side);
@@ -125,8 +127,13 @@ static bool take_hello(struct take *take, const Kroo__Wire__Hello *from, struct 
     if (!KNOWN("HELLO") || !take_enum(take, "role", from->has_role, (int)from->role, MESSAGE_ROLE_CONTROL) ||
         !NEED32(protocol, 1, PROTOCOL_HIGHEST) || !NEED32(protocol_min, 1, PROTOCOL_HIGHEST) ||
         !take_name(take, "name", from->name, to->name) || !ASCII(engine_build, 0) ||
-        !NEED(session_nonce, 0, UINT64_MAX) || !MAY32(slots, SLOTS_MAX) || !MAY32(credit, LEASE_PAIRS_MAX))
+        !NEED(session_nonce, 0, UINT64_MAX) || !MAY32(slots, SLOTS_MAX) || !MAY32(credit, LEASE_PAIRS_MAX) ||
+        !ASCII(tags, 0) || !MAY32(speed, INTEGER) || !MAY32(spread_ppm, INTEGER) ||
+        !MAY32(load_ppm, INTEGER) || !ASCII(confinement, 0))
         return false;
+    char reason[160];
+    if (!tags_check(to->tags, reason, sizeof reason))
+        return take_refuse(take, "%s", reason);
     to->role = (enum message_role)from->role;
     if (to->protocol_min > to->protocol)
         return take_refuse(take, "protocol_min %u is above protocol %u", to->protocol_min, to->protocol);
@@ -137,12 +144,13 @@ static bool take_hello(struct take *take, const Kroo__Wire__Hello *from, struct 
 
 static bool take_welcome(struct take *take, const Kroo__Wire__Welcome *from, struct message_welcome *to)
 {
+    to->scale_ppm = MESSAGE_SCALE_USUAL;
     return KNOWN("WELCOME") && NEED(session, 1, BIG) && NEED32(protocol, 1, PROTOCOL_HIGHEST) &&
            NEED32(progress_ms, 1, TAKE_MILLISECONDS_MAX) && NEED32(term_ms, 1, TAKE_MILLISECONDS_MAX) &&
            MAY(announcement, BIG) &&
            take_announcement(take, to->announcement, from->has_announced_sha256, from->announced_sha256,
                              to->announced) &&
-           ASCII(engine_build, 0);
+           ASCII(engine_build, 0) && (!from->has_scale_ppm || NEED32(scale_ppm, 1, INTEGER));
 }
 
 static bool take_refused(struct take *take, const Kroo__Wire__Refused *from, struct message_refused *to)
@@ -158,7 +166,8 @@ static bool take_refused(struct take *take, const Kroo__Wire__Refused *from, str
 static bool take_lease_request(struct take *take, const Kroo__Wire__LeaseRequest *from,
                                struct message_lease_request *to)
 {
-    return KNOWN("LEASE_REQUEST") && NEED32(pairs, 1, LEASE_PAIRS_MAX) && MAY32(pairs_per_minute, INTEGER);
+    return KNOWN("LEASE_REQUEST") && NEED32(pairs, 1, LEASE_PAIRS_MAX) && MAY32(pairs_per_minute, INTEGER) &&
+           MAY32(work_ms, TAKE_MILLISECONDS_MAX);
 }
 
 /* Ascending, without repeats, inside the range: a receiver can then walk it beside the pairs. */
@@ -224,7 +233,7 @@ static bool take_game(struct take *take, const Kroo__Wire__GameResult *from, str
            ASCII(result, 1) && ASCII(reason, 1) && MAY(nodes, BIG) && MAY32(time_ms, INTEGER) &&
            HASH(weights_a, weights_a) && HASH(weights_b, weights_b) && ASCII(engine_build, 1) &&
            MAY_HASH(engine_a, engine_a) && MAY_HASH(engine_b, engine_b) && MAY_HASH(tables_a, tables_a) &&
-           MAY_HASH(tables_b, tables_b);
+           MAY_HASH(tables_b, tables_b) && MAY32(core_us, UINT32_MAX) && UTF8(fault);
 }
 
 static bool take_results(struct take *take, const Kroo__Wire__Results *from, struct message_results *to)
@@ -304,10 +313,28 @@ static bool take_progress_ack(struct take *take, const Kroo__Wire__ProgressAck *
                              to->announced);
 }
 
+static bool take_fault(struct take *take, const Kroo__Wire__Fault *from, struct message_fault *to)
+{
+    if (from == NULL)
+        return true;
+    size_t moves = from->has_moves ? from->moves.len : 0;
+    if (!KNOWN("fault") ||
+        !take_enum(take, "fault kind", from->has_kind, (int)from->kind, MESSAGE_FAULT_BUILD) ||
+        !NEED(experiment, 1, BIG) || !MAY32(side, 2) || !MAY(pair, PAIR_MAX) || !MAY32(leg, 1) ||
+        !MAY32(attempt, INTEGER))
+        return false;
+    if (moves >= sizeof to->moves || !text_is_moves((const char *)from->moves.data, moves))
+        return take_refuse(take, "the moves of a fault are too many, or no letters of houses");
+    to->kind = (enum message_fault_kind)from->kind;
+    if (moves > 0)
+        memcpy(to->moves, from->moves.data, moves);
+    return true;
+}
+
 static bool take_release(struct take *take, const Kroo__Wire__Release *from, struct message_release *to)
 {
     to->goodbye = from->has_goodbye && from->goodbye;
-    return KNOWN("RELEASE") && UTF8(because) &&
+    return KNOWN("RELEASE") && UTF8(because) && take_fault(take, from->fault, &to->fault) &&
            take_list(take, "leases", from->leases, from->n_leases, MESSAGE_LEASES_MAX, &to->leases,
                      &to->lease_count);
 }
@@ -366,6 +393,15 @@ static bool take_stop_experiment(struct take *take, const Kroo__Wire__StopExperi
     return KNOWN("STOP_EXPERIMENT") && NEED(experiment, 1, BIG) && UTF8(reason);
 }
 
+static bool take_control_experiment(struct take *take, const Kroo__Wire__ControlExperiment *from,
+                                    struct message_control_experiment *to)
+{
+    to->verb = (enum message_verb)from->verb;
+    to->priority = from->has_priority ? from->priority : 0;
+    return KNOWN("CONTROL_EXPERIMENT") && NEED(experiment, 1, BIG) &&
+           take_enum(take, "verb", from->has_verb, (int)from->verb, MESSAGE_VERB_REJECT) && UTF8(text);
+}
+
 static bool take_promote_weights(struct take *take, const Kroo__Wire__PromoteWeights *from,
                                  struct message_promote_weights *to)
 {
@@ -413,6 +449,7 @@ static bool take_body(struct take *take, const Kroo__Wire__Envelope *from, struc
         CASE(PROMOTE_WEIGHTS, promote_weights);
         CASE(CONTROL_DONE, control_done);
         CASE(STATUS_REPLY, status_reply);
+        CASE(CONTROL_EXPERIMENT, control_experiment);
     case KROO__WIRE__ENVELOPE__BODY_RELEASE_ACK:
         out->kind = MESSAGE_RELEASE_ACK;
         return take_known(take, "RELEASE_ACK", &from->release_ack->base);

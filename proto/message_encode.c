@@ -90,6 +90,7 @@ static void fill_player(const struct message_player *from, Kroo__Wire__Player *t
     SET_HASH(to, tables_sha256, from->tables);
     SET_SOME(to, clock_ms, from);
     SET_SOME(to, increment_ms, from);
+    to->engine_signature = from->engine_signature[0] ? text(from->engine_signature) : NULL;
     to->n_options = cut_options(from->options, lines, options);
     to->options = options;
 }
@@ -143,6 +144,8 @@ static void fill_game(const struct message_game *from, Kroo__Wire__GameResult *t
     SET_HASH(to, engine_b, from->engine_b);
     SET_HASH(to, tables_a, from->tables_a);
     SET_HASH(to, tables_b, from->tables_b);
+    SET_SOME(to, core_us, from);
+    to->fault = from->fault[0] ? text(from->fault) : NULL;
 }
 
 static void fill_hello(const struct message_hello *from, Kroo__Wire__Hello *to)
@@ -156,6 +159,24 @@ static void fill_hello(const struct message_hello *from, Kroo__Wire__Hello *to)
     SET(to, session_nonce, from);
     SET(to, slots, from);
     SET(to, credit, from);
+    to->tags = from->tags[0] ? text(from->tags) : NULL;
+    SET_SOME(to, speed, from);
+    SET_SOME(to, spread_ppm, from);
+    SET_SOME(to, load_ppm, from);
+    to->confinement = from->confinement[0] ? text(from->confinement) : NULL;
+}
+
+static void fill_fault(const struct message_fault *from, Kroo__Wire__Fault *to)
+{
+    to->has_kind = 1;
+    to->kind = (Kroo__Wire__FaultKind)from->kind;
+    SET(to, experiment, from);
+    SET_SOME(to, side, from);
+    SET_SOME(to, pair, from);
+    SET_SOME(to, leg, from);
+    SET_SOME(to, attempt, from);
+    to->has_moves = from->moves[0] != '\0';
+    to->moves = data(from->moves, strlen(from->moves));
 }
 
 static void fill_welcome(const struct message_welcome *from, Kroo__Wire__Welcome *to)
@@ -168,6 +189,8 @@ static void fill_welcome(const struct message_welcome *from, Kroo__Wire__Welcome
     to->has_announced_sha256 = from->announcement != 0;
     to->announced_sha256 = hash(from->announced);
     to->engine_build = text(from->engine_build);
+    to->has_scale_ppm = from->scale_ppm != 0 && from->scale_ppm != MESSAGE_SCALE_USUAL;
+    to->scale_ppm = from->scale_ppm;
 }
 
 static void fill_refused(const struct message_refused *from, Kroo__Wire__Refused *to, struct packing *packing)
@@ -337,6 +360,7 @@ static int pack_worker_side(const struct message *message, struct packing *packi
         BODY(LeaseRequest, lease_request, LEASE_REQUEST);
         SET(&lease_request, pairs, &message->lease_request);
         SET(&lease_request, pairs_per_minute, &message->lease_request);
+        SET_SOME(&lease_request, work_ms, &message->lease_request);
         return pack(&envelope->base, MESSAGE_BYTES_MAX, bytes, size);
     }
     case MESSAGE_RESULTS: {
@@ -358,6 +382,12 @@ static int pack_worker_side(const struct message *message, struct packing *packi
         SET(&release, goodbye, &message->release);
         if (message->release.because[0] != '\0')
             release.because = sentence(message->release.because, packing);
+        Kroo__Wire__Fault fault;
+        kroo__wire__fault__init(&fault);
+        if (message->release.fault.kind != 0) {
+            fill_fault(&message->release.fault, &fault);
+            release.fault = &fault;
+        }
         return pack(&envelope->base, MESSAGE_BYTES_MAX, bytes, size);
     }
     case MESSAGE_ARTIFACT_REQUEST: {
@@ -436,6 +466,16 @@ static int pack_control(const struct message *message, struct packing *packing, 
         BODY(StopExperiment, stop_experiment, STOP_EXPERIMENT);
         SET(&stop_experiment, experiment, &message->stop_experiment);
         stop_experiment.reason = sentence(message->stop_experiment.reason, packing);
+        return pack(&envelope->base, MESSAGE_BYTES_MAX, bytes, size);
+    }
+    case MESSAGE_CONTROL_EXPERIMENT: {
+        BODY(ControlExperiment, control_experiment, CONTROL_EXPERIMENT);
+        const struct message_control_experiment *from = &message->control_experiment;
+        SET(&control_experiment, experiment, from);
+        control_experiment.has_verb = 1;
+        control_experiment.verb = (Kroo__Wire__ControlVerb)from->verb;
+        SET(&control_experiment, priority, from);
+        control_experiment.text = sentence(from->text, packing);
         return pack(&envelope->base, MESSAGE_BYTES_MAX, bytes, size);
     }
     case MESSAGE_PROMOTE_WEIGHTS: {

@@ -3,13 +3,13 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
+#include <sched.h>
 #include <signal.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/prctl.h>
-#include <sys/resource.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
@@ -20,12 +20,11 @@
 enum {
     SLICE_MS = 50, /* how late a `stop` may be seen */
     END_MS = 1000, /* a process that has closed its streams ends within this, or is killed */
-    FILES_MAX = 64,
+    CHILD_STACK = 128 * 1024,
     ENVIRONMENT_MAX = 16,
     EXEC_TRIES = 100,   /* a file that another thread's child still holds open for writing is `busy` */
     EXEC_RETRY_MS = 10, /* between two of them */
 };
-static const rlim_t file_bytes_max = 64 * 1024 * 1024;
 
 struct program {
     pid_t pid;
@@ -58,22 +57,35 @@ const char *program_error_text(enum program_error error)
 
 /* --- starting --- */
 
-/* What the child needs to know, prepared before the fork: nothing may be allocated after it. */
+/* What the child needs to know, prepared before it exists: nothing may be allocated in it. */
 struct launch {
     const char *path;
-    int in, out, error, report; /* the child's ends; `report` closes with exec and carries errno otherwise */
-    pid_t parent;
+    char *const *arguments;
+    struct confine_plan *plan;
+    int in, out, error,
+        report; /* the child's ends; `report` closes with exec and carries the failure otherwise */
     char *environment[ENVIRONMENT_MAX + 1];
     sigset_t mask;
+};
+
+/* Why the child did not become the program; nothing is read where it did. */
+struct failure {
+    int step; /* of confine_enter; -1: none of those */
+    int error;
 };
 
 /* Only what a program needs to find its libraries and its language: no keys, no passwords. */
 static void pick_environment(char *environment[ENVIRONMENT_MAX + 1])
 {
-    static const char *const names[] = {"PATH=",         "HOME=",         "LANG=",         "LC_ALL=",
-                                        "TMPDIR=",       "TZ=",           "JAVA_HOME=",    "LD_LIBRARY_PATH=",
-                                        "ASAN_OPTIONS=", "LSAN_OPTIONS=", "TSAN_OPTIONS=", "UBSAN_OPTIONS="};
+    static const char *const names[] = {
+        "PATH=",         "LANG=",         "LC_ALL=",       "TZ=",           "JAVA_HOME=", "LD_LIBRARY_PATH=",
+        "ASAN_OPTIONS=", "LSAN_OPTIONS=", "TSAN_OPTIONS=", "UBSAN_OPTIONS="};
+    static char home[] = "HOME=" CONFINE_WORK, temporary[] = "TMPDIR=" CONFINE_WORK;
     size_t count = 0;
+    if (confine_level(NULL) == CONFINE_NAMESPACES) {
+        environment[count++] = home;
+        environment[count++] = temporary;
+    }
     for (char **at = environ; *at != NULL && count < ENVIRONMENT_MAX; at++)
         for (size_t i = 0; i < sizeof names / sizeof *names; i++)
             if (strncmp(*at, names[i], strlen(names[i])) == 0) {
@@ -83,66 +95,64 @@ static void pick_environment(char *environment[ENVIRONMENT_MAX + 1])
     environment[count] = NULL;
 }
 
-static void limit(int resource, rlim_t most)
+/* The other end of `report` is our parent's alone: gone, it died before its end could become ours. */
+static bool is_orphan(void)
 {
-    struct rlimit now;
-    if (getrlimit((__rlimit_resource_t)resource, &now) != 0)
-        return;
-    if (now.rlim_max == RLIM_INFINITY || now.rlim_max > most)
-        now.rlim_max = most;
-    if (now.rlim_cur == RLIM_INFINITY || now.rlim_cur > now.rlim_max)
-        now.rlim_cur = now.rlim_max;
-    setrlimit((__rlimit_resource_t)resource, &now);
-}
-
-static void limit_all(void)
-{
-    limit(RLIMIT_CORE, 0);
-    limit(RLIMIT_FSIZE, file_bytes_max);
-    limit(RLIMIT_NOFILE, FILES_MAX);
-#if !defined __SANITIZE_ADDRESS__ && !defined __SANITIZE_THREAD__
-    /* A sanitizer's program, like this one then, maps more than any limit would allow. */
-    limit(RLIMIT_AS, (rlim_t)16 << 30);
-#endif
+    struct pollfd report = {.fd = 3};
+    return poll(&report, 1, 0) > 0 && (report.revents & POLLERR) != 0;
 }
 
 /* In the child, which shares our memory until exec: system calls only, and nothing of ours is changed. */
-static void __attribute__((noreturn, noinline)) run_child(const struct launch *launch)
+static int run_child(void *context)
 {
-    char *const arguments[] = {(char *)(uintptr_t)launch->path, NULL};
+    const struct launch *launch = context;
     const struct timespec pause = {.tv_nsec = EXEC_RETRY_MS * 1000000L};
+    struct failure failure = {.step = -1};
     for (int number = 1; number < NSIG; number++)
         signal(number, SIG_DFL); /* the handlers are ours, and so is the ignored SIGPIPE */
     setpgid(0, 0);
-    prctl(PR_SET_PDEATHSIG, SIGKILL);
-    bool orphan = getppid() != launch->parent; /* it died before the line above */
-    bool ready = !orphan && dup2(launch->in, STDIN_FILENO) >= 0 && dup2(launch->out, STDOUT_FILENO) >= 0 &&
+    bool ready = dup2(launch->in, STDIN_FILENO) >= 0 && dup2(launch->out, STDOUT_FILENO) >= 0 &&
                  dup2(launch->error, STDERR_FILENO) >= 0 && dup2(launch->report, 3) >= 0 &&
-                 fcntl(3, F_SETFD, FD_CLOEXEC) == 0 && chdir("/") == 0;
+                 fcntl(3, F_SETFD, FD_CLOEXEC) == 0;
     close_range(4, ~0U, 0);
-    limit_all();
+    if (ready && confine_enter(launch->plan, &failure.step) == 0)
+        failure.step = -1;
+    else
+        ready = false;
+    prctl(PR_SET_PDEATHSIG, SIGKILL); /* here: a change of users would have undone it */
     sigprocmask(SIG_SETMASK, &launch->mask, NULL);
-    for (int tries = 0; ready && tries < EXEC_TRIES; tries++) {
-        execve(launch->path, arguments, launch->environment);
+    for (int tries = 0; ready && !is_orphan() && tries < EXEC_TRIES; tries++) {
+        execve(launch->path, launch->arguments, launch->environment);
         if (errno != ETXTBSY)
             break;
         nanosleep(&pause, NULL);
     }
-    int why = errno;
-    ssize_t told = write(3, &why, sizeof why);
-    _exit(told == (ssize_t)sizeof why ? 127 : 126);
+    failure.error = errno;
+    ssize_t told = write(3, &failure, sizeof failure);
+    _exit(told == (ssize_t)sizeof failure ? 127 : 126);
 }
 
-/* vfork, so that no other thread's lock or memory is copied. Signals wait until the child has its own. */
+/* Like vfork, so that no other thread's lock or memory is copied; but on a stack of its own and with the
+ * plan's namespaces. Signals wait until the child has its own. */
 static pid_t fork_child(struct launch *launch)
 {
     sigset_t all;
+    char *stack = malloc(CHILD_STACK);
+    if (stack == NULL)
+        return -1;
+#ifdef CONFINE_SANITIZED
+    const int share = 0;
+#else
+    const int share = CLONE_VM | CLONE_VFORK;
+#endif
     sigfillset(&all);
     pthread_sigmask(SIG_SETMASK, &all, &launch->mask);
-    pid_t pid = vfork();
-    if (pid == 0)
-        run_child(launch);
+    pid_t pid =
+        clone(run_child, stack + CHILD_STACK, share | SIGCHLD | confine_plan_flags(launch->plan), launch);
+    int why = errno;
     pthread_sigmask(SIG_SETMASK, &launch->mask, NULL);
+    free(stack);
+    errno = why;
     return pid;
 }
 
@@ -174,35 +184,67 @@ static void take_end(int *ours, int *end)
     *end = -1;
 }
 
-/* Starts it with the pipes in the order in, out, error, report. 0, or an errno. */
-static int start(struct program *program, const char *path, int pipes[4][2])
+/* Starts it with the pipes in the order in, out, error, report. 0, or -1 with what failed. */
+static int start(struct program *program, struct launch *launch, int pipes[4][2], struct failure *failure)
 {
-    struct launch launch = {.path = path,
-                            .in = pipes[0][0],
-                            .out = pipes[1][1],
-                            .error = pipes[2][1],
-                            .report = pipes[3][1],
-                            .parent = getpid()};
-    pick_environment(launch.environment);
-    program->pid = fork_child(&launch);
+    launch->in = pipes[0][0];
+    launch->out = pipes[1][1];
+    launch->error = pipes[2][1];
+    launch->report = pipes[3][1];
+    pick_environment(launch->environment);
+    *failure = (struct failure){.step = -1};
+    program->pid = fork_child(launch);
+    failure->error = errno;
     if (program->pid < 0)
-        return errno;
+        return -1;
     for (int i = 0; i < 4; i++) {
         int theirs = i == 0 ? 0 : 1;
         close(pipes[i][theirs]);
         pipes[i][theirs] = -1;
     }
-    int why = 0;
     ssize_t got;
     do
-        got = read(pipes[3][0], &why, sizeof why);
+        got = read(pipes[3][0], failure, sizeof *failure);
     while (got < 0 && errno == EINTR);
-    return got == (ssize_t)sizeof why ? why : 0;
+    return got == (ssize_t)sizeof *failure ? -1 : 0;
 }
 
-struct program *program_start(const char *path, atomic_bool *stop, char *reason, size_t reason_size)
+/* Opens the pipes, starts it, keeps our ends. */
+static int launch_program(struct program *program, struct launch *launch, struct failure *failure)
 {
     int pipes[4][2] = {{-1, -1}, {-1, -1}, {-1, -1}, {-1, -1}};
+    int result = 0;
+    *failure = (struct failure){.step = -1};
+    for (int i = 0; i < 4 && result == 0; i++)
+        if ((result = open_pipe(pipes[i])) != 0)
+            failure->error = errno;
+    if (result == 0)
+        result = start(program, launch, pipes, failure);
+    if (result == 0) {
+        take_end(&program->in, &pipes[0][1]);
+        take_end(&program->out, &pipes[1][0]);
+        take_end(&program->error, &pipes[2][0]);
+    }
+    close_all(pipes);
+    return result;
+}
+
+static void tell_failure(const struct failure *failure, char *reason, size_t reason_size)
+{
+    if (failure->step >= 0)
+        snprintf(reason, reason_size, "it cannot be confined: %s: %s", confine_step_text(failure->step),
+                 strerror(failure->error));
+    else
+        snprintf(reason, reason_size, "it cannot be run: %s%s", strerror(failure->error),
+                 failure->error == ENOEXEC ? " (a script needs a first line like `#!/bin/sh`)" : "");
+}
+
+struct program *program_start(const char *path, char *const arguments[], const struct confine *confine,
+                              atomic_bool *stop, char *reason, size_t reason_size)
+{
+    char *const alone[] = {(char *)(uintptr_t)path, NULL};
+    struct failure failure;
+    struct launch launch = {.path = path, .arguments = arguments != NULL ? arguments : alone};
     struct program *program = malloc(sizeof *program);
     if (program == NULL) {
         snprintf(reason, reason_size, "not enough memory");
@@ -212,21 +254,13 @@ struct program *program_start(const char *path, atomic_bool *stop, char *reason,
     program->in = program->out = program->error = -1;
     program->pid = -1;
     program->stop = stop;
-    int why = 0;
-    for (int i = 0; i < 4 && why == 0; i++)
-        why = open_pipe(pipes[i]) != 0 ? errno : 0;
-    if (why == 0)
-        why = start(program, path, pipes);
-    if (why == 0) {
-        take_end(&program->in, &pipes[0][1]);
-        take_end(&program->out, &pipes[1][0]);
-        take_end(&program->error, &pipes[2][0]);
-    }
-    close_all(pipes);
-    if (why == 0)
+    launch.plan = confine_plan_create(confine, reason, reason_size);
+    int result = launch.plan != NULL ? launch_program(program, &launch, &failure) : -1;
+    if (launch.plan != NULL && result != 0)
+        tell_failure(&failure, reason, reason_size);
+    confine_plan_destroy(launch.plan);
+    if (result == 0)
         return program;
-    snprintf(reason, reason_size, "it cannot be run: %s%s", strerror(why),
-             why == ENOEXEC ? " (a script needs a first line like `#!/bin/sh`)" : "");
     program_destroy(program);
     return NULL;
 }

@@ -1,8 +1,8 @@
 /* A program run as a child process and spoken to by lines over pipes (another build of the engine, DESIGN
- * section 7). It gets nothing of ours but its three streams and a small environment, lies in a process group
- * of its own, dies when the thread that started it ends, and is killed with its whole group. Every wait has a
- * deadline. One thread at a time; the starting thread must live as long as the program, and SIGPIPE must be
- * ignored. */
+ * section 7). It is confined (confine.h), gets nothing of ours but its three streams and a small environment,
+ * lies in a process group of its own, dies when the thread that started it ends, and is killed with its whole
+ * group. Every wait has a deadline. One thread at a time; the starting thread must live as long as the
+ * program, and SIGPIPE must be ignored. */
 #ifndef KROO_PROTO_PROGRAM_H
 #define KROO_PROTO_PROGRAM_H
 
@@ -10,6 +10,8 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+
+#include "proto/confine.h"
 
 enum {
     PROGRAM_LINE_MAX = 16 * 1024,         /* a longer line of the program is nonsense */
@@ -28,9 +30,11 @@ enum program_error {
 
 struct program;
 
-/* Starts `path` (absolute, executable) without arguments in the folder `/`. NULL with the reason. When `stop`
- * (may be NULL) is set, every wait ends. */
-struct program *program_start(const char *path, atomic_bool *stop, char *reason, size_t reason_size);
+/* Starts `path` (absolute, executable; among the files of `confine` where it is not the system's) in its own
+ * folder, where it has one, else in `/`. `arguments` as for execv; NULL: none. NULL with the reason. When
+ * `stop` (may be NULL) is set, every wait ends. */
+struct program *program_start(const char *path, char *const arguments[], const struct confine *confine,
+                              atomic_bool *stop, char *reason, size_t reason_size);
 /* Another `stop` from now on. */
 void program_stop_by(struct program *program, atomic_bool *stop);
 /* Kills it with its group, waits for its end; takes NULL. */

@@ -25,6 +25,7 @@ enum store_error {
 
 enum { STORE_HASH = 32, STORE_NAME = 64, STORE_TEXT = 512, STORE_RULES = 160, STORE_KEY = 41 };
 /* All options of a player, one `Name=Value` a line; an engine's own list of options. */
+enum { STORE_SIGNATURE = 32, STORE_CONFINEMENT = 32 };
 enum { STORE_OPTIONS = 1024, STORE_LIST = 16384, STORE_TAGS = 256, STORE_SHARE_USUAL = 100 };
 
 /* The training line meant where none is named. */
@@ -72,9 +73,10 @@ struct store_player {
     uint8_t weights[STORE_HASH];
     char engine_build[STORE_NAME];
     struct store_limits limits;
-    uint8_t engine[STORE_HASH];  /* zeros: the built-in one */
-    uint8_t tables[STORE_HASH];  /* zeros: none */
-    char options[STORE_OPTIONS]; /* lines of `Name=Value`; "" = none */
+    uint8_t engine[STORE_HASH];      /* zeros: the built-in one */
+    uint8_t tables[STORE_HASH];      /* zeros: none */
+    char options[STORE_OPTIONS];     /* lines of `Name=Value`; "" = none */
+    char signature[STORE_SIGNATURE]; /* its engine's, as `engine` has it; "" = none. Never written */
 };
 
 struct store_sprt {
@@ -121,14 +123,28 @@ struct store_counters {
  * idempotency key that is known: sets the id of that one and *existed. Within the caller's transaction. */
 enum store_error store_experiment_create(struct store *store, struct store_experiment *experiment,
                                          bool *existed);
-/* All experiments in state running (or blocked), in id order; *list is malloc'ed. */
+/* All experiments that have not ended, in id order; *list is malloc'ed. */
 enum store_error store_experiments_running(struct store *store, struct store_experiment **list,
                                            size_t *count);
 /* One experiment in whatever state; REFUSED when there is none. */
 enum store_error store_experiment_get(struct store *store, uint64_t id, struct store_experiment *out);
-/* Only a running or blocked experiment changes its state; setting the same state again is no error. */
+/* Only an experiment that has not ended changes its state; setting the same state again is no error. */
 enum store_error store_experiment_set_state(struct store *store, uint64_t experiment, enum store_state state,
                                             const char *reason);
+/* Locks its row until the transaction ends; REFUSED when there is none. `submitter`: whose key it waited for.
+ */
+enum store_error store_experiment_lock(struct store *store, uint64_t experiment, char submitter[STORE_NAME]);
+/* One that was just made waits for another's approval; how many of a submitter wait. */
+enum store_error store_experiment_pend(struct store *store, uint64_t experiment, const char *submitter);
+enum store_error store_experiments_pending(struct store *store, const char *submitter, uint64_t *count);
+enum store_error store_experiment_prioritize(struct store *store, uint64_t experiment, int32_t priority);
+enum store_error store_experiment_annotate(struct store *store, uint64_t experiment, const char *note);
+/* Open disputes of an experiment may have five more runs before they block it again. */
+enum store_error store_disputes_restart(struct store *store, uint64_t experiment);
+/* An ended experiment goes, with its games and rows; REFUSED when something descends from it. */
+enum store_error store_experiment_delete(struct store *store, uint64_t experiment, const char *by,
+                                         const char *reason, uint64_t *games);
+enum store_error store_experiment_was_deleted(struct store *store, uint64_t experiment, bool *deleted);
 enum store_error store_counters_update(struct store *store, uint64_t experiment,
                                        const struct store_counters *counters);
 
@@ -149,6 +165,8 @@ struct store_game {
     bool claimed;          /* an ending no replay can show */
     uint64_t nodes;
     uint32_t time_ms;
+    uint32_t core_us;  /* of the play thread; not stored */
+    const char *fault; /* of a claimed loss: what its program did; NULL: not told */
 };
 
 enum store_outcome { STORE_GAME_INSERTED, STORE_GAME_DUPLICATE, STORE_GAME_CONFLICT };
@@ -203,12 +221,31 @@ struct store_session {
     char peer[STORE_NAME]; /* z85 key, `local` or `loopback` */
     char name[STORE_NAME], engine_build[STORE_NAME];
     uint32_t slots;
+    char confinement[STORE_CONFINEMENT]; /* of its programs; "": not told */
 };
 enum store_error store_session_insert(struct store *store, const struct store_session *session);
 enum store_error store_session_end(struct store *store, uint64_t session);
 /* One row of the event log; experiment or session 0 = none. */
 enum store_error store_event(struct store *store, const char *kind, uint64_t experiment, uint64_t session,
                              const char *text);
+
+/* What a player's program did wrong, for people and for `kroo replay-fault`. */
+struct store_fault {
+    uint64_t experiment, session;
+    char kind[16]; /* start, self-test, build, illegal-move, deadline, crash */
+    char side;     /* a, b; 0: not known */
+    bool has_game; /* false: the three below say nothing */
+    uint64_t pair;
+    uint8_t leg;
+    uint32_t attempt;
+    const char *moves; /* that led there */
+    char why[STORE_TEXT];
+};
+/* Within the caller's transaction; one that is there already (same game, session, attempt) changes nothing.
+ */
+enum store_error store_fault_put(struct store *store, const struct store_fault *fault);
+/* The claimed losses among `games`, as faults. */
+enum store_error store_faults_of_games(struct store *store, const struct store_game *games, size_t count);
 
 /* --- verdicts, weights, artifacts, keys --- */
 struct store_verdict {
@@ -259,6 +296,7 @@ struct store_engine {
     char program[256];        /* what it calls itself */
     char options[STORE_LIST]; /* as it lists them, one a line */
     char note[STORE_TEXT];
+    char signature[STORE_SIGNATURE]; /* what it answers to fixed positions; "": it does not repeat itself */
 };
 /* Stores a program under a name; the same again changes nothing (*existed). REFUSED: the name has another
  * file, or the file another name. */

@@ -83,9 +83,10 @@ enum store_error store_engine_put(struct store *store, const struct store_engine
     store_add_text(&parameters, engine->options);
     store_add_text(&parameters, engine->note);
     store_add_text(&parameters, by);
+    store_add_text(&parameters, engine->signature);
     return store_run(store,
-                     "insert into engine (name, sha256, program, options, note, added_by) "
-                     "values ($1, $2, $3, $4, $5, $6)",
+                     "insert into engine (name, sha256, program, options, note, added_by, signature) "
+                     "values ($1, $2, $3, $4, $5, $6, $7)",
                      &parameters, false, NULL);
 }
 
@@ -141,7 +142,8 @@ enum store_error store_engine_find(struct store *store, const char *name, const 
     PGresult *result;
     bool bad = false;
     memset(out, 0, sizeof *out);
-    enum store_error error = select_row(store, "engine", ", program, options, note", name, sha256, &result);
+    enum store_error error =
+        select_row(store, "engine", ", program, options, note, signature", name, sha256, &result);
     if (error != STORE_OK)
         return error;
     store_cell_text(result, 0, 0, out->name, sizeof out->name, &bad);
@@ -149,6 +151,7 @@ enum store_error store_engine_find(struct store *store, const char *name, const 
     store_cell_text(result, 0, 2, out->program, sizeof out->program, &bad);
     store_cell_text(result, 0, 3, out->options, sizeof out->options, &bad);
     store_cell_text(result, 0, 4, out->note, sizeof out->note, &bad);
+    store_cell_text(result, 0, 5, out->signature, sizeof out->signature, &bad);
     PQclear(result);
     return bad ? store_fail(store, STORE_ERROR_DATA, "an engine cannot be read") : STORE_OK;
 }

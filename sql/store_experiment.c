@@ -207,8 +207,10 @@ enum store_error store_experiment_create(struct store *store, struct store_exper
       ".options->>'hash_kib', '0'), coalesce(" p ".engine_sha256, zero), coalesce(" p                        \
       ".tables_sha256, zero), coalesce((select string_agg(o, E'\\n' order by n) from "                       \
       "jsonb_array_elements_text(" p ".options->'set') with ordinality t (o, n)), ''), coalesce(" p          \
-      ".options->>'clock_ms', '0'), coalesce(" p ".options->>'increment_ms', '0')"
-enum { PLAYER_COLUMN_COUNT = 11 };
+      ".options->>'clock_ms', '0'), coalesce(" p                                                             \
+      ".options->>'increment_ms', '0'), coalesce((select g.signature "                                       \
+      "from engine g where g.sha256 = " p ".engine_sha256), '')"
+enum { PLAYER_COLUMN_COUNT = 12 };
 
 #define EXPERIMENT_SELECT                                                                                    \
     "select e.id, e.kind, e.state, e.rules, e.seed, e.opening_plies, e.noise_ppm, e.planned_pairs, "         \
@@ -245,6 +247,7 @@ static void read_player(const PGresult *result, int row, int column, struct stor
     store_cell_text(result, row, column + 8, out->options, sizeof out->options, bad);
     out->limits.clock_ms = cell_u32(result, row, column + 9, bad);
     out->limits.increment_ms = cell_u32(result, row, column + 10, bad);
+    store_cell_text(result, row, column + 11, out->signature, sizeof out->signature, bad);
 }
 
 enum { EXTRA_COLUMN_COUNT = 11 };
@@ -299,9 +302,9 @@ enum store_error store_experiments_running(struct store *store, struct store_exp
     *list = NULL;
     *count = 0;
     PGresult *result;
-    enum store_error error =
-        store_run(store, EXPERIMENT_SELECT "where e.state in ('running', 'blocked') order by e.id", NULL,
-                  false, &result);
+    enum store_error error = store_run(
+        store, EXPERIMENT_SELECT "where e.state in ('running', 'blocked', 'pending', 'paused') order by e.id",
+        NULL, false, &result);
     if (error != STORE_OK)
         return error;
     size_t rows = (size_t)PQntuples(result);
@@ -373,7 +376,7 @@ enum store_error store_experiment_set_state(struct store *store, uint64_t experi
     enum store_error error = store_run(
         store,
         "update experiment set state = $2, state_reason = $3, ended_at = case when $2 in ('finished', "
-        "'stopped') then now() end where id = $1 and state in ('running', 'blocked')",
+        "'stopped') then now() end where id = $1 and state not in ('finished', 'stopped')",
         &parameters, false, &result);
     if (error != STORE_OK)
         return error;

@@ -153,7 +153,7 @@ enum store_error store_leases_live(struct store *store, struct store_lease **lis
                   "select l.id, l.experiment_id, l.first_pair, l.pair_count, l.attempt, l.session_id, "
                   "l.state <> 'open' from lease l join experiment e on e.id = l.experiment_id "
                   "join experiment_counter c on c.experiment_id = e.id "
-                  "where e.state in ('running', 'blocked') "
+                  "where e.state in ('running', 'blocked', 'pending', 'paused') "
                   "and (l.state = 'open' or l.first_pair + l.pair_count > c.prefix_pairs) order by l.id",
                   NULL, false, &result);
     if (error != STORE_OK)
@@ -196,21 +196,23 @@ enum store_error store_next_ids(struct store *store, uint64_t *lease, uint64_t *
 
 enum store_error store_session_insert(struct store *store, const struct store_session *session)
 {
-    char peer[STORE_NAME], name[STORE_NAME], build[STORE_NAME];
+    char peer[STORE_NAME], name[STORE_NAME], build[STORE_NAME], confinement[STORE_CONFINEMENT];
     store_clean_text(peer, sizeof peer, session->peer);
     store_clean_text(name, sizeof name, session->name);
     store_clean_text(build, sizeof build, session->engine_build);
+    store_clean_text(confinement, sizeof confinement, session->confinement);
     struct store_parameters parameters = {0};
     store_add_u64(&parameters, session->id);
     store_add_text(&parameters, peer);
     store_add_text(&parameters, name);
     store_add_text(&parameters, build);
     store_add_u64(&parameters, session->slots);
+    store_add_text(&parameters, confinement);
     PGresult *result;
     enum store_error error =
         store_run(store,
-                  "insert into session (id, peer, name, engine_build, slots) values ($1, $2, "
-                  "$3, $4, $5) on conflict (id) do nothing",
+                  "insert into session (id, peer, name, engine_build, slots, confinement) values ($1, $2, "
+                  "$3, $4, $5, $6) on conflict (id) do nothing",
                   &parameters, false, &result);
     if (error != STORE_OK)
         return error;
@@ -221,7 +223,7 @@ enum store_error store_session_insert(struct store *store, const struct store_se
     error =
         store_run(store,
                   "select from session where id = $1 and peer = $2 and name = $3 and engine_build = $4 and "
-                  "slots = $5",
+                  "slots = $5 and confinement = $6",
                   &parameters, false, &result);
     if (error != STORE_OK)
         return error;

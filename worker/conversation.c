@@ -124,8 +124,11 @@ static void say_hello(struct worker *worker, int64_t now)
                                            .session_nonce = worker->nonce,
                                            .slots = worker->options.slots,
                                            .credit = worker->options.credit};
+    snprintf(message.hello.tags, sizeof message.hello.tags, "%s", worker->options.tags);
     snprintf(message.hello.name, sizeof message.hello.name, "%s", worker->options.name);
     snprintf(message.hello.engine_build, sizeof message.hello.engine_build, "%s", engine_build());
+    snprintf(message.hello.confinement, sizeof message.hello.confinement, "%s",
+             confine_level_text(confine_level(NULL)));
     ask(worker, ASK_HELLO, &message, now);
 }
 
@@ -203,9 +206,11 @@ static void say_release(struct worker *worker, bool goodbye, int64_t now)
     message.release = (struct message_release){
         .leases = worker->releases, .lease_count = worker->release_count, .goodbye = goodbye};
     memcpy(message.release.because, worker->release_because, sizeof message.release.because);
+    message.release.fault = worker->release_fault;
     if (!ask(worker, ASK_RELEASE, &message, now))
         return;
     worker->release_because[0] = '\0';
+    worker->release_fault = (struct message_fault){0};
     worker->release_count = 0; /* told once; if it is lost, they lapse */
 }
 
@@ -214,14 +219,14 @@ static void say_lease_request(struct worker *worker, int64_t now)
     const char *reason;
     if (!may_ask(worker, ASK_LEASE, now) || worker->leaving != LEAVING_NOT)
         return;
-    uint32_t pairs = workload_wanted(worker, &reason);
+    uint32_t work_ms, pairs = workload_wanted(worker, &work_ms, &reason);
     if (reason != NULL)
         worker_idle(worker, reason, now);
     if (pairs == 0)
         return;
     struct message message = {.kind = MESSAGE_LEASE_REQUEST};
     message.lease_request = (struct message_lease_request){
-        .pairs = pairs, .pairs_per_minute = (uint32_t)(worker->games_per_second * 30)};
+        .pairs = pairs, .pairs_per_minute = (uint32_t)(worker->games_per_second * 30), .work_ms = work_ms};
     ask(worker, ASK_LEASE, &message, now);
 }
 

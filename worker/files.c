@@ -136,7 +136,8 @@ static enum cache_error move_in(const struct files *files, enum files_kind kind,
     return errno == ENOENT ? CACHE_ERROR_ABSENT : CACHE_ERROR_FILE;
 }
 
-/* Reads and hashes the file where it lies, and gives it the mode of its kind. */
+/* Reads and hashes the file where it lies, and gives it the mode of its kind: for all, because a program may
+ * run as a user of its own; the folder above is closed to others. */
 static enum cache_error verify(const struct files *files, enum files_kind kind,
                                const uint8_t sha256[ARTIFACT_HASH], char path[FOLDER_PATH_MAX], char *reason,
                                size_t reason_size)
@@ -153,7 +154,7 @@ static enum cache_error verify(const struct files *files, enum files_kind kind,
         return CACHE_ERROR_ABSENT;
     artifact_hex(sha256, hex);
     snprintf(path, FOLDER_PATH_MAX, "%.*s/%s", FOLDER_PATH_MAX - ARTIFACT_HEX - 2, files->folders[kind], hex);
-    if (chmod(path, kind == FILES_ENGINE ? 0500 : 0400) != 0) {
+    if (chmod(path, kind == FILES_ENGINE ? 0555 : 0444) != 0) {
         snprintf(reason, reason_size, "%s: %s", path, strerror(errno));
         return CACHE_ERROR_FILE;
     }

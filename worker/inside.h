@@ -6,6 +6,7 @@
 #include <stdatomic.h>
 #include <stdbool.h>
 
+#include "proto/confine.h"
 #include "proto/log.h"
 #include "proto/message.h"
 #include "proto/socket.h"
@@ -31,6 +32,8 @@ enum {
     INSIDE_RETRY_MS = 1000,    /* where the peer did not say */
     INSIDE_SETBACK_MS = 30000, /* no asking for work after a lease that could not be played */
     INSIDE_FETCHES_MAX = 16,   /* of one lease's weights, engines and tables */
+    INSIDE_COSTS = 8,          /* experiments whose cost of a game is remembered */
+    INSIDE_GAME_MS = 1000,     /* of a play thread, for a game of which nothing is known */
 };
 
 /* The requests that may be out at a time: one of each. */
@@ -41,6 +44,12 @@ struct ask {
     uint64_t request;
     int64_t deadline_ms;
     int64_t not_before_ms;
+};
+
+/* What a game of an experiment costs a play thread here. */
+struct cost {
+    uint64_t experiment; /* 0: none */
+    double game_ms;
 };
 
 enum leaving { LEAVING_NOT, LEAVING_FINISH, LEAVING_DRAIN };
@@ -89,7 +98,9 @@ struct worker {
     uint64_t releases[MESSAGE_LEASES_MAX];
     size_t release_count;
     char release_because[MESSAGE_TEXT_MAX]; /* why one of them cannot be played here; "": nothing is wrong */
+    struct message_fault release_fault;     /* whose fault that is */
     double games_per_second;                /* 0 = not known */
+    struct cost costs[INSIDE_COSTS];        /* the latest first */
     uint64_t games_total, games_window;
     int64_t window_ms;    /* play time since games_window was 0 */
     int64_t collected_ms; /* the last look at finished games */
@@ -131,8 +142,9 @@ void workload_cancel_waiting(struct worker *worker);
 /* An artifact came (or will not come): leases that wait for it go on (or are given back). */
 void workload_artifact(struct worker *worker, int64_t now);
 void workload_artifact_failed(struct worker *worker, const char *why, int64_t now);
-/* Pairs to ask for now; 0 with the reason when it is not for a full queue. */
-uint32_t workload_wanted(struct worker *worker, const char **reason);
+/* Pairs that may be asked for now, and about how much work they should be; 0 with the reason when it is not
+ * for a full queue. */
+uint32_t workload_wanted(struct worker *worker, uint32_t *work_ms, const char **reason);
 bool workload_playing(const struct worker *worker); /* games queued, played, or waiting for weights */
 void workload_release(struct worker *worker, uint64_t lease);
 

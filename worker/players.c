@@ -5,11 +5,13 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 #include "engine/build.h"
 #include "engine/bytes.h"
 #include "proto/log.h"
 #include "proto/socket.h"
+#include "proto/text.h"
 
 enum { RING_AT = 32 }; /* outcomes that wait before the main thread is woken early */
 
@@ -70,7 +72,7 @@ static struct message_game *game_create_message(const struct task *task, struct 
     return game;
 }
 
-/* Seats the players of a lease; false when memory is short. An idle program of another lease ends. */
+/* Seats the players of a lease; false when memory is short. */
 static bool seat_players(struct slot *slot, const struct lease *lease)
 {
     for (int side = 0; side < 2; side++) {
@@ -107,18 +109,49 @@ static void tell_fault(const struct slot *slot, char *text, size_t size)
         snprintf(text, size, "a program's first move is not legal");
 }
 
-/* A claimed ending is told here, where the program's reason is known: it travels as a word only. */
-static void log_fault(const struct slot *slot, const struct task *task, const struct play_record *record)
+/* What a program did that lost it this game, into the game's message and the log. */
+static void note_fault(const struct slot *slot, const struct task *task, const struct play_record *record,
+                       struct message_game *game)
 {
     char text[DIALECT_REASON_MAX];
-    if (record->reason < GAME_REASON_AGREED)
+    if (record->reason != GAME_REASON_CRASH && record->reason != GAME_REASON_DEADLINE &&
+        record->reason != GAME_REASON_ILLEGAL_MOVE)
         return;
     tell_fault(slot, text, sizeof text);
+    if (record->reason == GAME_REASON_ILLEGAL_MOVE)
+        snprintf(text, sizeof text, "its move is not legal");
+    text_clean(text, game->fault, sizeof game->fault);
     log_line(LOG_LEVEL_WARNING, "player-fault",
              "experiment=%" PRIu64 " pair=%" PRIu64 " leg=%u reason=%s won_by=%s plies=%zu why=\"%s\"",
              task->lease->spec.experiment, task->lease->first_pair + task->index, task->leg,
-             game_reason_text(record->reason), game_result_text(record->result), record->plies,
-             record->reason == GAME_REASON_ILLEGAL_MOVE ? "its move is not legal" : text);
+             game_reason_text(record->reason), game_result_text(record->result), record->plies, text);
+}
+
+/* Whose program failed before its first move: the one with a reason, else the one whose turn it was. */
+static void note_failure(const struct slot *slot, const struct task *task, const struct play_record *record,
+                         struct outcome *outcome)
+{
+    unsigned turn = (unsigned)(record->plies & 1) ^ task->leg; /* 0: player a's */
+    for (unsigned side = 0; side < 2; side++)
+        if (slot->processes[side] != NULL && process_reason(slot->processes[side])[0] != '\0')
+            turn = side;
+    outcome->side = turn + 1;
+    tell_fault(slot, outcome->why, sizeof outcome->why);
+    if (record->moves != NULL)
+        snprintf(outcome->moves, sizeof outcome->moves, "%s", record->moves);
+}
+
+static int64_t now_us(void)
+{
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (int64_t)now.tv_sec * 1000000 + now.tv_nsec / 1000;
+}
+
+static uint32_t spent_us(int64_t since_us)
+{
+    int64_t spent = now_us() - since_us;
+    return spent < 1 ? 1 : spent > UINT32_MAX ? UINT32_MAX : (uint32_t)spent;
 }
 
 static struct outcome play(struct slot *slot, const struct task *task)
@@ -130,6 +163,7 @@ static struct outcome play(struct slot *slot, const struct task *task)
     struct play_record record = {0};
     atomic_store(&slot->ply, 0);
     atomic_store(&slot->lease, lease);
+    int64_t began_us = now_us();
     bool seated = seat_players(slot, lease);
     outcome.status =
         !seated ? PLAY_MEMORY
@@ -137,13 +171,19 @@ static struct outcome play(struct slot *slot, const struct task *task)
                             lease->first_pair + task->index, task->leg, &lease->stop, &slot->ply, &record);
     if (outcome.status == PLAY_DONE) {
         atomic_fetch_add(&lease->plies, record.plies);
-        log_fault(slot, task, &record);
         outcome.game = game_create_message(task, &record);
+        if (outcome.game != NULL)
+            outcome.game->core_us = spent_us(began_us);
         outcome.status = outcome.game != NULL ? PLAY_DONE : PLAY_MEMORY;
-        play_record_done(&record);
+        if (outcome.game != NULL)
+            note_fault(slot, task, &record, outcome.game);
     }
     if (outcome.status == PLAY_FAILED)
-        tell_fault(slot, outcome.why, sizeof outcome.why);
+        note_failure(slot, task, &record, &outcome);
+    play_record_done(&record);
+    for (int side = 0; side < 2; side++)
+        if (slot->processes[side] != NULL)
+            process_end(slot->processes[side]); /* it must not think on between games */
     atomic_store(&slot->lease, NULL);
     return outcome;
 }

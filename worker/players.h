@@ -21,8 +21,10 @@ struct task {
 struct outcome {
     struct task task;
     enum play_status status;
-    struct message_game *game;    /* PLAY_DONE: malloc'ed, the taker's */
-    char why[DIALECT_REASON_MAX]; /* PLAY_FAILED: which player, and what happened */
+    struct message_game *game;           /* PLAY_DONE: malloc'ed, the taker's */
+    char why[DIALECT_REASON_MAX];        /* PLAY_FAILED: which player, and what happened */
+    uint32_t side;                       /* PLAY_FAILED: 1: player a, 2: player b */
+    char moves[MESSAGE_FAULT_MOVES_MAX]; /* PLAY_FAILED: up to where it failed */
 };
 
 struct players;

@@ -2,33 +2,18 @@
 
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
-#include "proto/artifact.h"
 #include "proto/progress.h"
 
 struct process {
-    struct play_mover mover;       /* its context is this process */
-    struct dialect *dialect;       /* NULL: none runs */
-    uint8_t player[ARTIFACT_HASH]; /* hash over all that made the running one what it is */
-    const char *engine;            /* who is to play: borrowed */
+    struct play_mover mover; /* its context is this process */
+    struct dialect *dialect; /* NULL: none runs */
+    const char *engine;      /* who is to play: borrowed */
     struct dialect_setup setup;
     struct dialect_limits limits;
     int move_ms;
     char reason[DIALECT_REASON_MAX];
 };
-
-/* Two players are the same when all of this is. Files are named by their hash. */
-static void hash_player(const struct process *process, uint8_t player[ARTIFACT_HASH])
-{
-    char text[8192];
-    const struct dialect_setup *setup = &process->setup;
-    int size = snprintf(text, sizeof text, "%s\n%s\n%s\n%s\n%u\n%d\n%s", process->engine, setup->rules,
-                        setup->weights, setup->tables != NULL ? setup->tables : "", setup->hash_kib,
-                        process->move_ms, setup->options);
-    size_t used = size < 0 ? 0 : (size_t)size < sizeof text ? (size_t)size : sizeof text - 1;
-    artifact_hash(text, used, player);
-}
 
 void process_end(struct process *process)
 {
@@ -61,7 +46,8 @@ static enum play_answer settle(struct process *process, enum dialect_error error
 static enum dialect_error start(struct process *process, atomic_bool *stop)
 {
     char *reason = process->reason;
-    process->dialect = dialect_open(process->engine, process->move_ms, stop, reason, sizeof process->reason);
+    process->dialect = dialect_open(process->engine, &process->setup, process->move_ms, stop, reason,
+                                    sizeof process->reason);
     if (process->dialect == NULL)
         return stop != NULL && atomic_load(stop) ? DIALECT_ERROR_STOPPED : DIALECT_ERROR_START;
     return dialect_configure(process->dialect, &process->setup, reason, sizeof process->reason);
@@ -76,20 +62,13 @@ static enum dialect_error new_game(struct process *process)
                                : error;
 }
 
+/* A process of its own for each game: nothing that a program keeps, be it a table or what it learned, reaches
+ * the next (the start costs some ten milliseconds). */
 static enum play_answer begin(void *context, atomic_bool *stop)
 {
     struct process *process = context;
-    uint8_t player[ARTIFACT_HASH];
     process->reason[0] = '\0';
-    hash_player(process, player);
-    if (memcmp(player, process->player, sizeof player) != 0)
-        process_end(process);
-    memcpy(process->player, player, sizeof player);
-    if (process->dialect != NULL) {
-        dialect_stop_by(process->dialect, stop);
-        if (settle(process, new_game(process)) == PLAY_ANSWER_MOVE)
-            return PLAY_ANSWER_MOVE;
-    }
+    process_end(process);
     enum dialect_error error = start(process, stop);
     return settle(process, error == DIALECT_OK ? new_game(process) : error);
 }

@@ -1,6 +1,5 @@
-/* A player that is another program: one process for a slot's seat, kept from game to game as long as the same
- * player sits there, started again after a fault (DESIGN section 7). Used by one play thread, which must live
- * as long as the process. */
+/* A player that is another program: one process for a slot's seat, started afresh for each game (DESIGN
+ * section 7). Used by one play thread, which must live as long as the process. */
 #ifndef KROO_WORKER_PROCESS_H
 #define KROO_WORKER_PROCESS_H
 

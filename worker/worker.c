@@ -22,6 +22,7 @@ enum {
 void worker_options_init(struct worker_options *options)
 {
     *options = (struct worker_options){
+        .tags = "",
         .credit = WORKER_CREDIT,
         .spool_max = UINT64_C(1) << 30,
         .drain_ms = WORKER_DRAIN_MS,
@@ -34,6 +35,17 @@ void worker_options_init(struct worker_options *options)
 }
 
 /* --- made and ended --- */
+
+/* What programs are kept in by, said once: whoever runs strangers' engines wants to know. */
+static void tell_confinement(const struct worker *worker)
+{
+    const char *why;
+    confine_hide(worker->options.state);
+    enum confine_level level = confine_level(&why);
+    log_line(level == CONFINE_NAMESPACES ? LOG_LEVEL_INFO : LOG_LEVEL_WARNING, "confinement",
+             "programs=\"%s\" why=\"%s\"", confine_level_text(level),
+             level == CONFINE_NAMESPACES ? "no sockets, no files but their own" : why);
+}
 
 static int open_state(struct worker *worker, char *reason, size_t reason_size)
 {
@@ -61,6 +73,8 @@ static int open_state(struct worker *worker, char *reason, size_t reason_size)
     for (size_t i = 0; worker->files != NULL && i < worker->options.table_count; i++)
         if (files_share_tables(worker->files, worker->options.tables[i], reason, reason_size) != 0)
             return -1;
+    if (worker->files != NULL)
+        tell_confinement(worker);
     return worker->files == NULL ? -1 : 0;
 }
 

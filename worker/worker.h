@@ -27,6 +27,7 @@ struct worker_options {
     const char *server_key;  /* z85; NULL: none */
     const char *state;       /* folder */
     const char *name;        /* for people */
+    const char *tags;        /* what it has, comma separated, as proto/tags.h has them */
     unsigned slots;          /* play threads */
     uint32_t credit;         /* most pairs held, leased or finished, that are not acknowledged */
     uint64_t spool_max;      /* bytes */

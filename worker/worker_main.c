@@ -8,9 +8,11 @@
 #include <unistd.h>
 
 #include "engine/build.h"
+#include "proto/confine.h"
 #include "proto/log.h"
 #include "proto/settings.h"
 #include "proto/socket.h"
+#include "proto/tags.h"
 #include "worker/folder.h"
 #include "worker/players.h"
 #include "worker/worker.h"
@@ -33,6 +35,7 @@ enum option_key {
     OPTION_SPOOL_MAX,
     OPTION_TABLES,
     OPTION_MOVE_MS,
+    OPTION_TAGS,
 };
 
 struct arguments {
@@ -60,8 +63,15 @@ static const struct argp_option options[] = {
      0},
     {"tables", OPTION_TABLES, "FILE,...", 0,
      "Endgame tables on this machine, for players that name them (smaller ones are fetched)", 0},
+    {"tags", OPTION_TAGS, "NAME,...", 0,
+     "What this machine has, for experiments that need it, beside what it tells by itself (arch=x86_64, "
+     "os=linux, "
+     "avx2, ...)",
+     0},
     {"move-ms", OPTION_MOVE_MS, "MS", 0,
-     "A program that has not moved by then, under a limit of nodes or plies, hangs (default 60000)", 0},
+     "A program that has not answered by then, its move under a limit of nodes or plies included, hangs "
+     "(default 60000)",
+     0},
     {"drain-ms", OPTION_DRAIN_MS, "MS", 0, "Time to leave in after SIGTERM (default 5000)", 0},
     {"exit-when-idle", OPTION_EXIT_WHEN_IDLE, "SECONDS", 0, "Leave after so long without work", 0},
     {"connect-timeout", OPTION_CONNECT_TIMEOUT, "SECONDS", 0,
@@ -76,7 +86,8 @@ static const char doc[] =
     "Plays leased pairs of a Kroo coordinator and returns them."
     "\vSettings come from options, KROO_* variables (KROO_ENDPOINT, KROO_KEY, KROO_SERVER_KEY, KROO_STATE, "
     "KROO_NAME, "
-    "KROO_SLOTS, KROO_TABLES, KROO_MOVE_MS, KROO_DRAIN_MS, KROO_LOG_LEVEL), the settings file, defaults, in "
+    "KROO_SLOTS, KROO_TAGS, KROO_TABLES, KROO_MOVE_MS, KROO_DRAIN_MS, KROO_LOG_LEVEL), the settings file, "
+    "defaults, in "
     "this order.\n\n"
     "Signals: SIGTERM or SIGINT stops asking for work, finishes or gives back games within the drain time, "
     "delivers, "
@@ -134,6 +145,7 @@ static error_t parse(int key, char *argument, struct argp_state *state)
         {OPTION_LOG_LEVEL, "log_level"},
         {OPTION_TABLES, "tables"},
         {OPTION_MOVE_MS, "move_ms"},
+        {OPTION_TAGS, "tags"},
     };
     for (size_t i = 0; i < sizeof settings / sizeof *settings; i++)
         if (settings[i].key == key) {
@@ -244,6 +256,23 @@ static void split_tables(char *text, const char **out, struct worker_options *wo
     worker->tables = out;
 }
 
+/* The user's tags behind the machine's own. */
+static void take_tags(const char *given, struct worker_options *worker)
+{
+    static char tags[TAGS_TEXT];
+    char reason[256], list[TAGS_TEXT];
+    if (!tags_check(given, reason, sizeof reason))
+        die(STATUS_USAGE, reason);
+    tags_of_machine(tags);
+    snprintf(list, sizeof list, "%s", given);
+    char *rest = NULL;
+    for (char *at = strtok_r(list, ",", &rest); at != NULL; at = strtok_r(NULL, ",", &rest))
+        tags_add(tags, at);
+    if (!tags_cover(tags, given, list) || !tags_check(tags, reason, sizeof reason))
+        die(STATUS_USAGE, "too many tags");
+    worker->tags = tags;
+}
+
 /* Both keys or none. */
 static void load_keys(const struct settings *settings, struct worker_options *worker, struct keys *keys,
                       char server_key[KEYS_TEXT])
@@ -258,6 +287,7 @@ static void load_keys(const struct settings *settings, struct worker_options *wo
     if (keys_load(key, keys, reason, sizeof reason) != KEYS_OK ||
         keys_public(server, server_key, reason, sizeof reason) != KEYS_OK)
         die(STATUS_USAGE, reason);
+    confine_hide(key);
     worker->keys = keys;
     worker->server_key = server_key;
 }
@@ -320,6 +350,7 @@ static void take_settings(struct arguments *arguments, const struct settings *se
     worker->move_ms = (uint32_t)setting_number(settings, "move_ms", 100, 24 * 3600 * 1000, DIALECT_MOVE_MS);
     snprintf(table_list, sizeof table_list, "%s", settings_get(settings, "tables", ""));
     split_tables(table_list, tables, worker);
+    take_tags(settings_get(settings, "tags", ""), worker);
     snprintf(list, sizeof list, "%s", settings_get(settings, "endpoint", ""));
     worker->endpoints = endpoints;
     worker->endpoint_count = split_endpoints(list, endpoints);

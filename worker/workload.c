@@ -339,10 +339,49 @@ void workload_adopt(struct worker *worker, const struct message_lease_grant *gra
         lease_arm(worker, lease, now);
 }
 
-uint32_t workload_wanted(struct worker *worker, const char **reason)
+static double game_ms(const struct worker *worker, uint64_t experiment)
+{
+    for (int i = 0; i < INSIDE_COSTS; i++)
+        if (worker->costs[i].experiment == experiment)
+            return worker->costs[i].game_ms;
+    return INSIDE_GAME_MS;
+}
+
+/* A quarter of the news at a time; the experiment that was not played for longest is forgotten. */
+static void note_cost(struct worker *worker, const struct message_game *game)
+{
+    double latest = game->core_us / 1000.0;
+    int place = 0;
+    while (place < INSIDE_COSTS - 1 && worker->costs[place].experiment != game->experiment)
+        place++;
+    struct cost cost = worker->costs[place];
+    bool known = cost.experiment == game->experiment;
+    cost.game_ms = known ? cost.game_ms + (latest - cost.game_ms) / 4 : latest;
+    cost.experiment = game->experiment;
+    memmove(&worker->costs[1], &worker->costs[0], (size_t)place * sizeof cost);
+    worker->costs[0] = cost;
+}
+
+/* How long the play threads have to do behind the games that they play now: by what a game of each experiment
+ * costs, so that a few long ones are not taken for a short moment. */
+static double work_ahead_ms(const struct worker *worker)
+{
+    double work_ms = 0;
+    uint64_t open = 0, slots = worker->options.slots;
+    for (size_t at = 0; at < worker->lease_count; at++) {
+        const struct lease *lease = worker->leases[at];
+        uint64_t games = lease->state == LEASE_WAITING ? 2 * (uint64_t)lease->left : lease->open;
+        work_ms += (double)games * game_ms(worker, lease->spec.experiment);
+        open += games;
+    }
+    return open > slots ? work_ms * (double)(open - slots) / (double)open / (double)slots : 0;
+}
+
+uint32_t workload_wanted(struct worker *worker, uint32_t *work_ms, const char **reason)
 {
     *reason = NULL;
-    uint64_t held = pairs_held(worker), open = games_open(worker);
+    *work_ms = 0;
+    uint64_t held = pairs_held(worker);
     if (worker->stuck != NULL)
         *reason = "the spool takes no more results";
     else if (spool_bytes(worker->spool) > worker->options.spool_max / 8 * 7)
@@ -353,13 +392,11 @@ uint32_t workload_wanted(struct worker *worker, const char **reason)
         *reason = "too many leases are held";
     if (*reason != NULL)
         return 0;
-    double ahead = worker->games_per_second > 0 ? worker->games_per_second * INSIDE_AHEAD_MS / 1000
-                                                : 3.0 * worker->options.slots;
-    uint64_t target = worker->options.slots + (uint64_t)ahead;
-    if (open > worker->options.slots + (uint64_t)(ahead / 2) || open >= target)
+    double ahead_ms = work_ahead_ms(worker);
+    if (ahead_ms > INSIDE_AHEAD_MS / 2.0)
         return 0;
-    uint64_t pairs = (target - open + 1) / 2, room = worker->options.credit - held;
-    return (uint32_t)(pairs < room ? pairs : room);
+    *work_ms = (uint32_t)(INSIDE_AHEAD_MS - ahead_ms);
+    return (uint32_t)(worker->options.credit - held);
 }
 
 /* --- finished games --- */
@@ -389,6 +426,19 @@ static bool pair_spool(struct worker *worker, struct lease *lease, uint32_t inde
     return true;
 }
 
+/* It goes out with the lease that is given back for it. */
+static void note_failure(struct worker *worker, const struct outcome *outcome)
+{
+    const struct lease *lease = outcome->task.lease;
+    worker->release_fault = (struct message_fault){.kind = MESSAGE_FAULT_START,
+                                                   .experiment = lease->spec.experiment,
+                                                   .side = outcome->side,
+                                                   .pair = lease->first_pair + outcome->task.index,
+                                                   .leg = outcome->task.leg,
+                                                   .attempt = lease->attempt};
+    memcpy(worker->release_fault.moves, outcome->moves, sizeof worker->release_fault.moves);
+}
+
 static bool outcome_take(struct worker *worker, struct outcome *outcome, int64_t now)
 {
     struct lease *lease = outcome->task.lease;
@@ -397,6 +447,8 @@ static bool outcome_take(struct worker *worker, struct outcome *outcome, int64_t
         return true;
     if (outcome->status != PLAY_DONE) {
         char why[MESSAGE_TEXT_MAX];
+        if (outcome->status == PLAY_FAILED && lease->state != LEASE_OVER)
+            note_failure(worker, outcome);
         snprintf(why, sizeof why, "pair %" PRIu64 " leg %u cannot be played: %s%s%.300s",
                  lease->first_pair + outcome->task.index, outcome->task.leg, status_text(outcome->status),
                  outcome->why[0] != '\0' ? ": " : "", outcome->why);
@@ -405,6 +457,7 @@ static bool outcome_take(struct worker *worker, struct outcome *outcome, int64_t
     }
     worker->games_total++;
     worker->games_window++;
+    note_cost(worker, outcome->game);
     return !lease_finish(lease, outcome->task.index, outcome->task.leg, outcome->game) ||
            pair_spool(worker, lease, outcome->task.index, now);
 }

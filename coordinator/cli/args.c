@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "coordinator/cli/commands.h"
+#include "coordinator/specification.h"
 
 enum { OPTION_CONFIG = 0x1000, OPTION_DIR, OPTION_JSON };
 
@@ -54,6 +55,16 @@ int args_parse_number(const char *text, uint64_t low, uint64_t high, uint64_t *o
     if (errno != 0 || *end != '\0' || value > UINT64_MAX / unit || value * unit < low || value * unit > high)
         return -1;
     *out = value * unit;
+    return 0;
+}
+
+int args_parse_priority(const char *text, int32_t *out)
+{
+    uint64_t size = 0;
+    bool negative = *text == '-';
+    if (args_parse_number(text + negative, 0, SPECIFICATION_PRIORITY_MAX, &size) != 0)
+        return -1;
+    *out = negative ? -(int32_t)size : (int32_t)size;
     return 0;
 }
 

@@ -45,6 +45,9 @@ void args_warn(const char *format, ...) __attribute__((format(printf, 1, 2)));
 /* The number in `text` as far as the text is one: 0, or -1. */
 int args_parse_number(const char *text, uint64_t low, uint64_t high, uint64_t *out);
 
+/* A priority, with a sign or without: 0, or -1. */
+int args_parse_priority(const char *text, int32_t *out);
+
 /* Of `count` names the nearest to `text` by edit distance; NULL when none is near. */
 const char *args_nearest(const char *text, const char *const *names, size_t count);
 

@@ -13,9 +13,14 @@ enum command_status {
 typedef int command_main(int argc, char **argv);
 
 command_main selfplay_command, match_command; /* selfplay.c */
+command_main clone_command;                   /* clone.c */
 command_main show_command;                    /* show.c */
 command_main watch_command;                   /* follow.c */
+command_main pause_command, resume_command;   /* control.c */
 command_main stop_command, status_command;    /* control.c */
+command_main priority_command, note_command;  /* control.c */
+command_main approve_command, reject_command; /* control.c */
+command_main delete_command;                  /* control.c */
 command_main ls_command, workers_command;     /* lists.c */
 command_main events_command;                  /* lists.c */
 command_main weights_command;                 /* weights.c */
@@ -32,6 +37,8 @@ command_main preset_command;                  /* preset.c */
 command_main games_command;                   /* games.c */
 command_main verify_command;                  /* verify.c */
 command_main replay_command;                  /* replay.c */
+command_main faults_command;                  /* faults.c */
+command_main replay_fault_command;            /* faults.c */
 command_main key_command;                     /* key.c */
 command_main up_command, down_command;        /* cluster.c */
 command_main sql_command, migrate_command;    /* cluster.c */

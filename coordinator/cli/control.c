@@ -1,19 +1,24 @@
-/* `kroo stop` and `kroo status`: plain questions to the coordinator. */
+/* What people do to experiments that are there (`kroo pause`, `resume`, `stop`, `priority`, `note`,
+ * `approve`, `reject`, `delete`), and `kroo status`: plain questions to the coordinator. */
 #include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "coordinator/cli/args.h"
 #include "coordinator/cli/commands.h"
 #include "coordinator/cli/connect.h"
 #include "coordinator/cli/table.h"
+#include "coordinator/specification.h"
 
 struct control {
     struct args_common common;
     uint64_t id;
-    const char *reason;
+    const char *reason, *word; /* the second argument */
+    const char *second;        /* what it is, when the verb needs one */
+    bool yes;
 };
 
-enum { OPTION_REASON = 0x3000 };
+enum { OPTION_REASON = 0x3000, OPTION_YES };
 
 static error_t control_parse(int key, char *text, struct argp_state *state)
 {
@@ -25,20 +30,29 @@ static error_t control_parse(int key, char *text, struct argp_state *state)
     case OPTION_REASON:
         control->reason = text;
         return 0;
+    case OPTION_YES:
+        control->yes = true;
+        return 0;
     default:
         return ARGP_ERR_UNKNOWN;
     }
 }
 
-static error_t stop_parse(int key, char *text, struct argp_state *state)
+static error_t verb_parse(int key, char *text, struct argp_state *state)
 {
     struct control *control = state->input;
     if (key == ARGP_KEY_ARG && state->arg_num == 0) {
         control->id = args_id(state, text);
         return 0;
     }
+    if (key == ARGP_KEY_ARG && state->arg_num == 1 && control->second) {
+        control->word = text;
+        return 0;
+    }
     if (key == ARGP_KEY_NO_ARGS)
         argp_error(state, "which experiment? `kroo ls` lists them");
+    if (key == ARGP_KEY_END && control->second && !control->word)
+        argp_error(state, "which %s?", control->second);
     return control_parse(key, text, state);
 }
 
@@ -58,38 +72,183 @@ static int ask_once(const struct args_common *common, struct message *request, e
     return status;
 }
 
-int stop_command(int argc, char **argv)
+static int perform(const struct control *control, enum message_verb verb, int32_t priority, const char *text)
+{
+    struct message request = {.kind = MESSAGE_CONTROL_EXPERIMENT}, reply;
+    struct message_control_experiment *wanted = &request.control_experiment;
+    *wanted = (struct message_control_experiment){
+        .experiment = control->id,
+        .verb = verb,
+        .priority = priority,
+    };
+    if (strlen(text) >= sizeof wanted->text)
+        return args_refuse("that text is too long: at most %zu bytes", sizeof wanted->text - 1);
+    snprintf(wanted->text, sizeof wanted->text, "%s", text);
+    int status = ask_once(&control->common, &request, MESSAGE_CONTROL_DONE, &reply);
+    if (status != COMMAND_DONE)
+        return status;
+    if (control->common.json)
+        status = table_json_print(json_pack("{s:I, s:b, s:s}", "experiment",
+                                            (json_int_t)reply.control_done.experiment, "existed",
+                                            reply.control_done.existed, "text", reply.control_done.text));
+    else
+        printf("experiment %llu %s\n", (unsigned long long)reply.control_done.experiment,
+               reply.control_done.text);
+    message_done(&reply);
+    return status;
+}
+
+/* A verb that needs nothing but the experiment and, perhaps, a reason. */
+static int plain_verb(int argc, char **argv, enum message_verb verb, const char *doc)
 {
     static const struct argp_option options[] = {
-        {"reason", OPTION_REASON, "TEXT", 0, "Why; kept with the verdict", 1}, {0}};
+        {"reason", OPTION_REASON, "TEXT", 0, "Why; kept in the event log", 1}, {0}};
+    const struct argp argp = {.options = options,
+                              .parser = verb_parse,
+                              .args_doc = "ID",
+                              .doc = doc,
+                              .children = args_common_children};
+    struct control control = {.reason = ""};
+    argp_parse(&argp, argc, argv, 0, NULL, &control);
+    return perform(&control, verb, 0, control.reason);
+}
+
+int pause_command(int argc, char **argv)
+{
+    return plain_verb(
+        argc, argv, MESSAGE_VERB_PAUSE,
+        "Pause an experiment: no more pairs go out; those that are out are played to their end and "
+        "count. A restart of the coordinator changes nothing about it.\v"
+        "Example:\n  kroo pause 12 --reason 'the room is hot'");
+}
+
+int resume_command(int argc, char **argv)
+{
+    return plain_verb(
+        argc, argv, MESSAGE_VERB_RESUME,
+        "Let a paused experiment go on, or a blocked one whose cause was mended: the runs of a disputed "
+        "pair are counted afresh. What has its verdict is never resumed: `kroo clone` makes another like "
+        "it.\v"
+        "Example:\n  kroo resume 12");
+}
+
+int stop_command(int argc, char **argv)
+{
+    return plain_verb(
+        argc, argv, MESSAGE_VERB_STOP,
+        "Stop an experiment for good: no more pairs go out, and its verdict is `aborted` under your name. "
+        "Games that were played stay. A finished experiment is left as it is. `kroo pause` is for a "
+        "while.\v"
+        "Example:\n  kroo stop 12 --reason 'wrong limit'");
+}
+
+int approve_command(int argc, char **argv)
+{
+    return plain_verb(
+        argc, argv, MESSAGE_VERB_APPROVE,
+        "Let an experiment run that a submitter asked for (`kroo ls --state pending`). Nobody approves "
+        "what was asked for with the same key.\v"
+        "Example:\n  kroo approve 12");
+}
+
+int reject_command(int argc, char **argv)
+{
+    return plain_verb(
+        argc, argv, MESSAGE_VERB_REJECT,
+        "Refuse an experiment that a submitter asked for: its verdict is `aborted` under your name.\v"
+        "Example:\n  kroo reject 12 --reason 'a million nodes a move is a week of the whole farm'");
+}
+
+int priority_command(int argc, char **argv)
+{
+    static const struct argp_option options[] = {
+        {"reason", OPTION_REASON, "TEXT", 0, "Why; kept in the event log", 1}, {0}};
     static const struct argp argp = {
         .options = options,
-        .parser = stop_parse,
+        .parser = verb_parse,
+        .args_doc = "ID N",
+        .doc = "Give an experiment another priority, -1000 to 1000: workers that ask for pairs get those of "
+               "the highest "
+               "first. Each worker changes over with its next lease. Write a negative number behind `--`.\v"
+               "Examples:\n  kroo priority 12 5\n  kroo priority 12 -- -5",
+        .children = args_common_children};
+    struct control control = {.reason = "", .second = "priority"};
+    argp_parse(&argp, argc, argv, 0, NULL, &control);
+    int32_t priority = 0;
+    if (args_parse_priority(control.word, &priority) != 0)
+        return args_refuse("a priority lies within -%d and %d, not \"%.40s\"", SPECIFICATION_PRIORITY_MAX,
+                           SPECIFICATION_PRIORITY_MAX, control.word);
+    return perform(&control, MESSAGE_VERB_PRIORITY, priority, control.reason);
+}
+
+int note_command(int argc, char **argv)
+{
+    static const struct argp argp = {
+        .parser = verb_parse,
+        .args_doc = "ID TEXT",
+        .doc = "Write the note of an experiment, in place of what it was; the event log "
+               "keeps who wrote it.\v"
+               "Example:\n  kroo note 12 'the weights of the cold room'",
+        .children = args_common_children};
+    struct control control = {.second = "note"};
+    argp_parse(&argp, argc, argv, 0, NULL, &control);
+    return perform(&control, MESSAGE_VERB_NOTE, 0, control.word);
+}
+
+/* What goes, and what keeps it. COMMAND_DONE when somebody said yes to it. */
+static int confirm(const struct control *control)
+{
+    char id[24], answer[16] = "";
+    const char *parameters[] = {id};
+    struct store_table table;
+    int status;
+    if (control->yes)
+        return COMMAND_DONE;
+    if (!isatty(STDIN_FILENO))
+        return args_refuse("deleting asks first, and nobody is here to answer: give --yes");
+    struct store *store = connect_reader(&control->common, &status);
+    if (!store)
+        return status;
+    snprintf(id, sizeof id, "%llu", (unsigned long long)control->id);
+    status =
+        connect_query(store, "select games_stored, note from kroo.experiment_progress where id = $1::bigint",
+                      parameters, 1, &table);
+    store_close(store);
+    if (status != COMMAND_DONE)
+        return status;
+    if (table.rows == 1)
+        fprintf(stderr,
+                "experiment %s, \"%s\": its %s games and everything about it will be gone. Delete it? [y/N] ",
+                id, store_cell(&table, 0, 1), store_cell(&table, 0, 0));
+    bool there = table.rows == 1;
+    store_table_done(&table);
+    if (!there)
+        return args_refuse("there is no experiment %s: `kroo ls` lists them", id);
+    bool yes = fgets(answer, sizeof answer, stdin) && (answer[0] == 'y' || answer[0] == 'Y');
+    return yes ? COMMAND_DONE : args_refuse("not deleted");
+}
+
+int delete_command(int argc, char **argv)
+{
+    static const struct argp_option options[] = {
+        {"reason", OPTION_REASON, "TEXT", 0, "Why; kept in the event log", 1},
+        {"yes", OPTION_YES, NULL, 0, "Do not ask", 1},
+        {0}};
+    static const struct argp argp = {
+        .options = options,
+        .parser = verb_parse,
         .args_doc = "ID",
-        .doc =
-            "Stop an experiment: no more pairs go out, and its verdict is `aborted` under your name. Games "
-            "that were played stay. A finished experiment is left as it is.\v"
-            "Example:\n  kroo stop 12 --reason 'wrong limit'",
+        .doc = "Delete an experiment that has ended: its games, leases, disputes, counters and verdict. "
+               "Refused when "
+               "something descends from it (a fit to its games, a promotion, a loop, a tournament), with "
+               "what that is. "
+               "Its number is never used again; the event log and the totals keep what it was.\v"
+               "Example:\n  kroo delete 12 --reason 'a test of the test' --yes",
         .children = args_common_children};
     struct control control = {.reason = ""};
     argp_parse(&argp, argc, argv, 0, NULL, &control);
-    struct message request = {.kind = MESSAGE_STOP_EXPERIMENT}, reply;
-    struct message_stop_experiment *stop = &request.stop_experiment;
-    stop->experiment = control.id;
-    if (strlen(control.reason) >= sizeof stop->reason)
-        return args_refuse("--reason: at most %zu letters", sizeof stop->reason - 1);
-    snprintf(stop->reason, sizeof stop->reason, "%s", control.reason);
-    int status = ask_once(&control.common, &request, MESSAGE_CONTROL_DONE, &reply);
-    if (status != COMMAND_DONE)
-        return status;
-    if (control.common.json)
-        status =
-            table_json_print(json_pack("{s:I, s:s}", "experiment", (json_int_t)reply.control_done.experiment,
-                                       "text", reply.control_done.text));
-    else
-        printf("%s\n", *reply.control_done.text ? reply.control_done.text : "stopped");
-    message_done(&reply);
-    return status;
+    int status = confirm(&control);
+    return status == COMMAND_DONE ? perform(&control, MESSAGE_VERB_DELETE, 0, control.reason) : status;
 }
 
 /* Objects as indented `name value` lines; arrays of objects one a line. */

@@ -42,7 +42,7 @@ static int ask_engine(const struct upload *upload, const void *bytes, size_t siz
     int status = private_file_create(&copy, bytes, size);
     if (status != COMMAND_DONE)
         return status;
-    struct dialect *dialect = dialect_open(copy.path, MOVE_MS, NULL, reason, sizeof reason);
+    struct dialect *dialect = dialect_open(copy.path, NULL, MOVE_MS, NULL, reason, sizeof reason);
     if (!dialect)
         status = args_refuse("%s is no engine: %s", upload->file, reason);
     else
@@ -63,7 +63,12 @@ static int tell(const struct upload *upload, const struct store_engine *engine, 
     if (upload->common.json)
         return table_json_print(json_pack("{s:s, s:s, s:s, s:b}", "name", engine->name, "sha256", hex,
                                           "program", engine->program, "existed", existed));
+    const char *why;
+    enum confine_level level = confine_level(&why);
     printf("%s %s\n", engine->name, hex);
+    if (level == CONFINE_LIMITS)
+        args_warn("it was tried with %s, without a root and a network of its own: %s",
+                  confine_level_text(level), why);
     fprintf(stderr, "%s%s; play with it by `kroo match A B --engine-a %s`\n", engine->program,
             existed ? ", there already" : "", engine->name);
     return COMMAND_DONE;

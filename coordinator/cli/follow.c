@@ -99,8 +99,7 @@ static void show_json(struct follow *follow)
 {
     const struct record *record = &follow->record;
     const struct store_counters *c = record_counters(record);
-    if (follow->started && record->state == STORE_RUNNING &&
-        follow->shown_games == record->counters.games_stored)
+    if (follow->started && record_is_open(record) && follow->shown_games == record->counters.games_stored)
         return;
     follow->started = true;
     follow->shown_games = record->counters.games_stored;
@@ -149,7 +148,7 @@ static void show(struct follow *follow)
         follow->started = true;
     }
     note(record, text, sizeof text);
-    if (record->state == STORE_RUNNING)
+    if (record_is_open(record))
         progress_show(&follow->progress, pairs, *text ? text : NULL);
     else
         progress_end(&follow->progress, pairs, *text ? text : NULL);
@@ -188,7 +187,7 @@ int follow_experiment(const struct settings *settings, uint64_t experiment, bool
     while ((status = look(&follow)) == COMMAND_DONE && !interrupted) {
         show(&follow);
         warn_idle(&follow);
-        if (follow.record.state != STORE_RUNNING)
+        if (!record_is_open(&follow.record))
             break;
         pause_ms(LOOK_MS);
     }

@@ -33,8 +33,9 @@ static error_t key_parse(int key, char *text, struct argp_state *state)
         request->out = text;
         return 0;
     case OPTION_ROLE:
-        if (strcmp(text, "worker") != 0 && strcmp(text, "operator") != 0 && strcmp(text, "viewer") != 0)
-            argp_error(state, "--role is worker, operator or viewer, not \"%.40s\"", text);
+        if (strcmp(text, "worker") != 0 && strcmp(text, "operator") != 0 && strcmp(text, "viewer") != 0 &&
+            strcmp(text, "submitter") != 0)
+            argp_error(state, "--role is worker, operator, submitter or viewer, not \"%.40s\"", text);
         request->role = text;
         return 0;
     case ARGP_KEY_ARG:
@@ -120,7 +121,9 @@ static int key_allow(int argc, char **argv)
 {
     static const struct argp_option options[] = {
         {"role", OPTION_ROLE, "ROLE", 0,
-         "worker (plays; the default), operator (may change things) or viewer (may look)", 1},
+         "worker (plays; the default), operator (may change things), submitter (may ask for experiments, "
+         "which wait for an operator's `kroo approve`) or viewer (may look)",
+         1},
         {0}};
     static const struct argp argp = {
         .options = options,
@@ -212,7 +215,7 @@ static int key_ls(int argc, char **argv)
             json_array_append_new(array, json_pack("{s:s, s:s, s:s}", "name", list[i].name, "role",
                                                    list[i].role, "public_key", list[i].public_key));
         else
-            printf("%-20s  %-8s  %s\n", list[i].name, list[i].role, list[i].public_key);
+            printf("%-20s  %-9s  %s\n", list[i].name, list[i].role, list[i].public_key);
     }
     if (status == COMMAND_DONE && !array && count == 0)
         printf("no keys: only the local socket may be used\n");

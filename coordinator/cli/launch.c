@@ -38,6 +38,9 @@ enum {
     OPTION_ENGINE,
     OPTION_TABLES,
     OPTION_OPTION,
+    OPTION_SHARE,
+    OPTION_CAP,
+    OPTION_TAGS,
 };
 
 const struct argp_option launch_options[] = {
@@ -54,6 +57,10 @@ const struct argp_option launch_options[] = {
     {"opening-plies", OPTION_OPENING, "K", 0, "Random plies before the players think (default 8)", 4},
     {"seed", OPTION_SEED, "S", 0, "Everything random derives from it (default: a random one, printed)", 4},
     {"priority", OPTION_PRIORITY, "P", 0, "Higher goes first (default 0)", 5},
+    {"share", OPTION_SHARE, "N", 0, "Its part of the core time beside others of its priority (default 100)",
+     5},
+    {"cap", OPTION_CAP, "N", 0, "At most N games of it are played at once (default any number)", 5},
+    {"tags", OPTION_TAGS, "NAME,...", 0, "Only workers that have all of these tags play it: avx2,gpu", 5},
     {"key", OPTION_KEY, "TEXT", 0, "Idempotency key: sent twice, the experiment is made once", 5},
     {"note", OPTION_NOTE, "TEXT", 0, "A note for people", 5},
     {"wait", OPTION_WAIT, NULL, 0, "Follow it to its end", 6},
@@ -68,15 +75,13 @@ static void take_text(struct argp_state *state, const char *option, const char *
     snprintf(out, size, "%s", text);
 }
 
-/* An optional sign before args_parse_number. */
 static int32_t take_priority(struct argp_state *state, const char *text)
 {
-    uint64_t value = 0;
-    bool negative = *text == '-';
-    if (args_parse_number(text + negative, 0, SPECIFICATION_PRIORITY_MAX, &value) != 0)
+    int32_t priority = 0;
+    if (args_parse_priority(text, &priority) != 0)
         argp_error(state, "--priority lies within -%d and %d, not \"%.40s\"", SPECIFICATION_PRIORITY_MAX,
                    SPECIFICATION_PRIORITY_MAX, text);
-    return negative ? -(int32_t)value : (int32_t)value;
+    return priority;
 }
 
 /* An odd number is kept out here: half a pair is no unit of anything. */
@@ -155,6 +160,15 @@ static error_t launch_parse(int key, char *text, struct argp_state *state)
         return 0;
     case OPTION_PRIORITY:
         create->priority = take_priority(state, text);
+        return 0;
+    case OPTION_SHARE:
+        create->share = (uint32_t)args_number(state, "--share", text, 1, SPECIFICATION_SHARE_MAX);
+        return 0;
+    case OPTION_CAP:
+        create->core_cap = (uint32_t)args_number(state, "--cap", text, 1, INT32_MAX);
+        return 0;
+    case OPTION_TAGS:
+        take_text(state, "--tags", text, create->tags, sizeof create->tags);
         return 0;
     case OPTION_KEY:
         take_text(state, "--key", text, create->idempotency_key, sizeof create->idempotency_key);
@@ -281,7 +295,7 @@ static int fill_weights(struct launch *launch, struct store *store)
 }
 
 /* Seeds made here stay below 2^53, which every JSON reader keeps exactly. */
-static void fill_random(struct launch *launch)
+void launch_fill_random(struct launch *launch)
 {
     uint64_t bits[3] = {0};
     if (getrandom(bits, sizeof bits, 0) != sizeof bits) {
@@ -479,6 +493,9 @@ static int submit(struct launch *launch, const struct settings *settings)
         return status;
     if (!done.existed && !launch->has_seed && !launch->common.json)
         fprintf(stderr, "seed %llu\n", (unsigned long long)launch->create.spec.seed);
+    if (!launch->common.json && strstr(done.text, "approve"))
+        fprintf(stderr, "experiment %llu waits: an operator lets it run by `kroo approve %llu`\n",
+                (unsigned long long)done.experiment, (unsigned long long)done.experiment);
     if (launch->common.json)
         status = print_json(launch, &done);
     else
@@ -498,7 +515,7 @@ static int prepare(struct launch *launch, const struct settings *settings)
     int status = fill_rules(launch);
     if (status != COMMAND_DONE)
         return status;
-    fill_random(launch);
+    launch_fill_random(launch);
     struct store *store = connect_store(settings, "kroo_reader");
     if (!store)
         return COMMAND_NO_CONNECTION;
@@ -513,25 +530,28 @@ static int prepare(struct launch *launch, const struct settings *settings)
     return status;
 }
 
-int launch_run(struct launch *launch)
+int launch_offer(struct launch *launch, const struct settings *settings)
 {
     char reason[SPECIFICATION_REASON_MAX];
+    if (!specification_check(&launch->create, reason))
+        return args_refuse("%s", reason);
+    say_warnings(&launch->create);
+    if (launch->create.has_sprt && !launch->common.json)
+        say_forecast(&launch->create);
+    if (!launch->dry_run)
+        return submit(launch, settings);
+    return launch->common.json ? print_json(launch, NULL) : COMMAND_DONE;
+}
+
+int launch_run(struct launch *launch)
+{
     int status;
     struct settings *settings = connect_settings(&launch->common, &status);
     if (!settings)
         return status;
     status = prepare(launch, settings);
-    if (status == COMMAND_DONE && !specification_check(&launch->create, reason))
-        status = args_refuse("%s", reason);
-    if (status == COMMAND_DONE) {
-        say_warnings(&launch->create);
-        if (launch->create.has_sprt && !launch->common.json)
-            say_forecast(&launch->create);
-        if (!launch->dry_run)
-            status = submit(launch, settings);
-        else if (launch->common.json)
-            status = print_json(launch, NULL);
-    }
+    if (status == COMMAND_DONE)
+        status = launch_offer(launch, settings);
     settings_destroy(settings);
     return status;
 }

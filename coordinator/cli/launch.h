@@ -7,6 +7,7 @@
 #include "coordinator/cli/outfit.h"
 #include "coordinator/cli/terms_options.h"
 #include "proto/message.h"
+#include "proto/settings.h"
 #include "sql/store.h"
 
 /* Limits as the user gave them: side 0 both, 1 A, 2 B. */
@@ -35,6 +36,11 @@ extern const struct argp launch_argp;
 void launch_init(struct launch *launch, enum message_experiment_kind kind);
 /* Fills the request, checks it, warns, submits it, prints the ID, follows it when asked to. */
 int launch_run(struct launch *launch);
+
+/* The parts of it, for a request that is filled in otherwise: a seed and a key where none was given
+ * (`has_seed`); then everything from the checks on. */
+void launch_fill_random(struct launch *launch);
+int launch_offer(struct launch *launch, const struct settings *settings);
 
 /* Weights by number, hash prefix, name, `starting`, `champion`: the hash in `sha256`. COMMAND_DONE, or said
  * why. `rules` is canonical; weights of other rules are refused. */

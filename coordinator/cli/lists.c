@@ -55,7 +55,8 @@ int ls_command(int argc, char **argv)
 {
     static const struct argp_option options[] = {
         {"limit", OPTION_LIMIT, "N", 0, "The newest N (default 50)", 1},
-        {"state", OPTION_STATE, "STATE", 0, "Only running, finished, stopped or blocked ones", 1},
+        {"state", OPTION_STATE, "STATE", 0,
+         "Only pending, running, paused, blocked, finished or stopped ones", 1},
         {"kind", OPTION_KIND, "KIND", 0, "Only selfplay or match", 1},
         {0}};
     static const struct argp argp = {

@@ -5,24 +5,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "coordinator/cli/args.h"
 #include "coordinator/cli/commands.h"
 #include "coordinator/cli/connect.h"
-#include "coordinator/cli/stand_in.h"
-#include "coordinator/cli/table.h"
-#include "coordinator/record.h"
-#include "coordinator/terms.h"
+#include "coordinator/cli/replay.h"
 #include "engine/build.h"
-
-struct replay {
-    struct args_common common;
-    uint64_t id, pair, leg;
-    struct record record;
-    struct terms *terms;
-    struct stand_in players[2]; /* a, b */
-    struct store_table stored;  /* moves, result, reason, south, north */
-    struct play_record again;
-};
 
 static error_t replay_parse(int key, char *text, struct argp_state *state)
 {
@@ -69,7 +55,7 @@ static int load_game(struct replay *replay, struct store *store)
     return args_refuse("experiment %s has no stored game of pair %s leg %s", id, pair, leg);
 }
 
-static int load(struct replay *replay, struct store *store)
+int replay_load(struct replay *replay, struct store *store)
 {
     char reason[STORE_TEXT];
     const struct store_experiment *experiment = &replay->record.experiment;
@@ -84,25 +70,29 @@ static int load(struct replay *replay, struct store *store)
         return args_refuse("%s", reason);
     if (error != STORE_OK)
         return connect_failed(store, error);
-    int status = load_game(replay, store);
-    if (status == COMMAND_DONE)
-        status = stand_in_load(&replay->players[0], store, &experiment->a, replay->terms->setup.rules);
+    int status = stand_in_load(&replay->players[0], store, &experiment->a, replay->terms->setup.rules);
     if (status == COMMAND_DONE)
         status = stand_in_load(&replay->players[1], store, &experiment->b, replay->terms->setup.rules);
     return status;
 }
 
-static int play(struct replay *replay)
+enum play_status replay_play(struct replay *replay)
 {
     struct play_seats *seats = play_seats_create();
     if (!seats)
-        return args_refuse("out of memory");
+        return PLAY_MEMORY;
     for (unsigned seat = 0; seat < 2; seat++)
         play_seats_use(seats, seat, stand_in_mover(&replay->players[seat]));
     enum play_status status =
         play_game(seats, &replay->terms->setup, &replay->players[0].side, &replay->players[1].side,
                   replay->pair, (unsigned)replay->leg, NULL, NULL, &replay->again);
     play_seats_destroy(seats);
+    return status;
+}
+
+static int play(struct replay *replay)
+{
+    enum play_status status = replay_play(replay);
     if (status == PLAY_DONE)
         return COMMAND_DONE;
     if (status == PLAY_FAILED)
@@ -148,7 +138,7 @@ static int report(const struct replay *replay)
     return same ? COMMAND_DONE : COMMAND_REFUSED;
 }
 
-static void warn(const struct replay *replay)
+void replay_warn(const struct replay *replay)
 {
     struct message_create_experiment create;
     record_specification(&replay->record, &create);
@@ -157,6 +147,15 @@ static void warn(const struct replay *replay)
     if (strcmp(replay->record.experiment.a.engine_build, engine_build()) != 0)
         args_warn("played by %s; this program has %s and may play otherwise",
                   replay->record.experiment.a.engine_build, engine_build());
+}
+
+void replay_done(struct replay *replay)
+{
+    play_record_done(&replay->again);
+    store_table_done(&replay->stored);
+    stand_in_done(&replay->players[0]);
+    stand_in_done(&replay->players[1]);
+    terms_destroy(replay->terms);
 }
 
 int replay_command(int argc, char **argv)
@@ -176,19 +175,16 @@ int replay_command(int argc, char **argv)
     struct store *store = connect_reader(&replay.common, &status);
     if (!store)
         return status;
-    status = load(&replay, store);
+    status = replay_load(&replay, store);
+    if (status == COMMAND_DONE)
+        status = load_game(&replay, store);
     store_close(store);
     if (status == COMMAND_DONE) {
-        warn(&replay);
+        replay_warn(&replay);
         status = play(&replay);
     }
-    if (status == COMMAND_DONE) {
+    if (status == COMMAND_DONE)
         status = report(&replay);
-        play_record_done(&replay.again);
-    }
-    store_table_done(&replay.stored);
-    stand_in_done(&replay.players[0]);
-    stand_in_done(&replay.players[1]);
-    terms_destroy(replay.terms);
+    replay_done(&replay);
     return status;
 }

@@ -59,11 +59,19 @@ static enum play_answer answer_of(enum dialect_error error)
                                              : PLAY_ANSWER_CRASH;
 }
 
+/* Started here, as on a worker: what goes wrong then is told as it was there. */
 static enum play_answer begin(void *context, atomic_bool *stop)
 {
     struct stand_in *in = context;
-    (void)stop;
-    enum dialect_error error = dialect_new_game(in->dialect, in->reason, sizeof in->reason);
+    int move_ms = in->move_ms > 0 ? in->move_ms : DIALECT_MOVE_MS;
+    dialect_close(in->dialect);
+    in->dialect =
+        dialect_open(in->engine_file.path, &in->setup, move_ms, stop, in->reason, sizeof in->reason);
+    enum dialect_error error = in->dialect
+                                   ? dialect_configure(in->dialect, &in->setup, in->reason, sizeof in->reason)
+                                   : DIALECT_ERROR_START;
+    if (error == DIALECT_OK)
+        error = dialect_new_game(in->dialect, in->reason, sizeof in->reason);
     if (error == DIALECT_OK)
         error = dialect_ready(in->dialect, in->reason, sizeof in->reason);
     return answer_of(error);
@@ -108,10 +116,7 @@ static int load_engine(struct stand_in *in, struct store *store, const struct st
     in->limits = (struct dialect_limits){
         .nodes = player->limits.nodes, .depth = player->limits.depth, .time_ms = player->limits.time_ms};
     in->mover = (struct play_mover){.context = in, .begin = begin, .choose = choose};
-    in->dialect = dialect_open(in->engine_file.path, DIALECT_MOVE_MS, NULL, in->reason, sizeof in->reason);
-    if (!in->dialect ||
-        dialect_configure(in->dialect, &in->setup, in->reason, sizeof in->reason) != DIALECT_OK)
-        return args_refuse("the engine cannot be run here: %s", in->reason);
+    in->is_program = true;
     return COMMAND_DONE;
 }
 
@@ -134,7 +139,7 @@ int stand_in_load(struct stand_in *in, struct store *store, const struct store_p
 
 const struct play_mover *stand_in_mover(const struct stand_in *in)
 {
-    return in->dialect ? &in->mover : NULL;
+    return in->is_program ? &in->mover : NULL;
 }
 
 void stand_in_done(struct stand_in *in)

@@ -12,15 +12,17 @@ struct stand_in {
     struct weights *weights;
     struct tables *tables;
     struct play_side side;
-    struct dialect *dialect; /* NULL: the engine in this program plays */
+    bool is_program;         /* otherwise the engine in this program plays */
+    struct dialect *dialect; /* NULL: it does not run */
     struct dialect_setup setup;
     struct dialect_limits limits;
+    int move_ms;             /* 0: DIALECT_MOVE_MS */
     struct play_mover mover; /* its context is this struct, which must stay where it is */
     char reason[DIALECT_REASON_MAX];
 };
 
-/* `in` is all zeros; end with stand_in_done whatever comes back. COMMAND_DONE, or said why not. `rules` must
- * outlive it. */
+/* `in` is all zeros but for `move_ms`; end with stand_in_done whatever comes back. COMMAND_DONE, or said why
+ * not. `rules` must outlive it. */
 int stand_in_load(struct stand_in *in, struct store *store, const struct store_player *player,
                   const struct rules *rules);
 void stand_in_done(struct stand_in *in);

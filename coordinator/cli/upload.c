@@ -122,7 +122,7 @@ int private_file_create(struct private_file *copy, const void *bytes, size_t siz
     } else {
         artifact_hex(sha256, hex);
         snprintf(copy->path, sizeof copy->path, "%s/%s", copy->folder, hex);
-        if (chmod(copy->path, 0500) != 0)
+        if (chmod(copy->path, 0555) != 0)
             status = args_refuse("%.400s: %s", copy->path, strerror(errno));
     }
     if (status != COMMAND_DONE)

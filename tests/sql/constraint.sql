@@ -1,7 +1,7 @@
 -- What must be true stays true, whoever writes.
 \ir fixture.psql
 begin;
-select plan(50);
+select plan(77);
 select t_experiment('match', true, 10), t_experiment('match', false, 10) \g /dev/null
 
 create function tests.game_with(changes jsonb) returns text language plpgsql as $$
@@ -98,6 +98,65 @@ insert into promotion (line, weights_sha256, by) select 'main', sha256, 'tester'
 select throws_ok('delete from promotion', '23001', null, 'a promotion is not deleted');
 select throws_ok($$insert into promotion (line, weights_sha256, experiment_id, by) select 'main', sha256, 2, 'x' from weights
     where name = 'better'$$, '23514', null, 'an undecided match promotes nobody');
+
+-- Absurd numbers, and what people do to experiments.
+select throws_ok('update experiment set planned_pairs = 1000000001 where id = 1', '23514', null, 'a thousand million pairs and one');
+select throws_ok('update experiment set planned_pairs = -1 where id = 1', '23514', null, 'negative pairs');
+select throws_ok('update experiment set priority = 1001 where id = 1', '23514', null, 'a priority beyond its bounds');
+select throws_ok($$update experiment set elo0 = 'NaN' where id = 1$$, '23514', null, 'a bound that is no number');
+select throws_ok('update experiment set alpha = 0.7, beta = 0.7 where id = 1', '23514', null, 'errors that leave no test');
+select throws_ok('update experiment set opening_plies = -2 where id = 1', '23514', null, 'negative opening plies');
+select throws_ok($$update experiment set state = 'sleeping' where id = 1$$, '23514', null, 'a state that is none');
+select throws_ok($$update experiment set state = 'stopped' where id = 1$$, '23514', null, 'stopped without a time');
+select throws_ok(player_with('{"nodes": -1, "set": []}'), '23514', null, 'negative nodes');
+select throws_ok(player_with('{"time_ms": 86400001, "set": []}'), '23514', null, 'more than a day a move');
+select throws_ok(player_with('{"hash_kib": -1, "set": []}'), '23514', null, 'a negative transposition table');
+select throws_ok($$insert into peer (public_key, name, role, allowed_by) values (repeat('k', 40), 'x', 'king', 'x')$$, '23514',
+    null, 'a role that is none');
+select lives_ok($$insert into peer (public_key, name, role, allowed_by) values (repeat('k', 40), 'x', 'submitter', 'x')$$,
+    'a submitter');
+select throws_ok($$insert into hook_run (experiment_id, command) values (1, '')$$, '23514', null, 'a hook without a name');
+select throws_ok($$insert into hook_run (experiment_id, command, state) values (1, 'tell', 'started')$$, '23514', null,
+    'a hook that was started at no time');
+
+-- Deletion.
+select throws_ok($$select experiment_delete(1, 'x', '')$$, '23001', null, 'what runs is not deleted');
+select t_experiment('match', false, 10), t_experiment('match', false, 10), t_experiment('selfplay', false, 10) \g /dev/null
+update experiment set on_finish = 'tell all' where id = 4;
+select t_game(4, 0, 0, 2), t_game(4, 0, 1, 1) \g /dev/null
+update experiment_counter set games_stored = 2 where experiment_id = 4;
+insert into verdict (experiment_id, verdict, games_stored, counted_pairs, ll, ld, dd, wl, dw, ww, wins, draws, losses,
+    formula_version, by) select id, 'aborted', 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 1, 'anna' from experiment where id in (4, 5);
+update experiment set state = 'stopped', ended_at = now() where id in (4, 5);
+select results_eq('select experiment_id, command, state from hook_run', $$values (4::bigint, 'tell all', 'due')$$,
+    'the verdict makes the hook due, and others have none');
+insert into dispute (experiment_id, pair_no, was_counted, reason) values (4, 0, false, 'x');
+insert into dispute_run (dispute_id, leg, session_id, attempt, content_sha256, lease_id, moves, result, reason, south, north,
+    a_half_points, claimed, nodes, time_ms)
+    select max(id), 0, 1, 1, sha256('x'), 1, 'F', 'draw', 'even', 24, 24, 1, false, 1, 1 from dispute;
+select games as games_before from lifetime \gset
+select is(experiment_delete(4, 'anna', 'a test'), 2::bigint, 'an experiment goes with its games');
+select is((select count(*)::int from experiment where id = 4) + (select count(*)::int from game where experiment_id = 4)
+    + (select count(*)::int from verdict where experiment_id = 4) + (select count(*)::int from hook_run)
+    + (select count(*)::int from dispute where experiment_id = 4) + (select count(*)::int from dispute_run), 0,
+    'and with all its rows');
+select hasnt_table('kroo', 'game_4', 'and its partition');
+select results_eq('select id, games, deleted_by, reason, verdict from deleted_experiment',
+    $$values (4::bigint, 2::bigint, 'anna', 'a test', 'aborted')$$, 'what it was stays');
+select is((select games from lifetime), :games_before::bigint, 'and the totals do not fall');
+select throws_ok('delete from verdict where experiment_id = 5', '23001', null, 'still no verdict is deleted by itself');
+select throws_ok('delete from deleted_experiment', '23001', null, 'nor what was deleted');
+insert into training_run (state, started_at, rules, kind, seed, threads, core_type, blas, trainer_build, lambda, ridge,
+    manifest, games, positions, rows_merged, reason) values ('failed', now(), 'site', 'table', 1, 1, 'x', 'x', 'x', 0.5, 0,
+    '[{"experiment": 5, "first_pair": 0, "pair_count": 10}]', 0, 0, 0, 'x');
+select throws_like($$select experiment_delete(5, 'anna', '')$$, '%training run%', 'a fit to its games keeps it');
+select is_empty('select experiment_descendants(6)', 'nothing descends from the sixth');
+insert into learning_loop (name, line, rules, specification, first_sha256, planned_generations)
+    select 'l', 'main', 'site', '{}', sha256, 1 from weights where name = 'start';
+insert into generation (loop_id, number, champion_sha256, selfplay_id)
+    select l.id, 1, l.first_sha256, 6 from learning_loop l;
+select results_eq('select experiment_descendants(6)', $$values ('a row of table generation, by selfplay_id')$$,
+    'a loop keeps its self-play');
 
 select * from finish();
 rollback;

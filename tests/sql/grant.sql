@@ -30,6 +30,7 @@ select set_eq($$select * from writes_of('kroo_coordinator')$$, array['engine_bui
     'weights:INSERT', 'player:INSERT', 'experiment:INSERT', 'experiment_counter:INSERT', 'session:INSERT', 'lease:INSERT',
     'game:INSERT', 'dispute:INSERT', 'dispute_run:INSERT', 'verdict:INSERT', 'promotion:INSERT', 'event:INSERT',
     'peer:INSERT', 'engine:INSERT', 'endgame_table:INSERT', 'tournament:INSERT', 'tournament_player:INSERT',
+    'fault:INSERT', 'hook_run:INSERT',
     'tournament_pairing:INSERT', 'preset:INSERT'], 'a coordinator adds, and deletes nothing');
 create function tests.column_updates_of(role_name name) returns setof text language sql as $$
     select c.relname || '.' || a.attname from pg_class c join pg_attribute a on a.attrelid = c.oid
@@ -42,13 +43,15 @@ select set_eq($$select * from column_updates_of('kroo_trainer')$$, array['learni
     'generation.candidate_sha256', 'generation.gate_id', 'generation.first_match_id', 'generation.outcome',
     'generation.reason', 'generation.ended_at'], 'a trainer fills in generations, and changes nothing else');
 select set_eq($$select u from column_updates_of('kroo_coordinator') u where u !~ '^experiment_counter'$$,
-    array['experiment.state', 'experiment.state_reason', 'experiment.ended_at', 'experiment.priority', 'session.ended_at',
+    array['experiment.state', 'experiment.state_reason', 'experiment.ended_at', 'experiment.priority', 'experiment.note',
+    'experiment.submitter', 'dispute.runs_before', 'hook_run.state', 'hook_run.started_at', 'hook_run.ended_at',
+    'hook_run.outcome', 'session.ended_at',
     'lease.state', 'lease.ended_at', 'dispute.state', 'dispute.settled_at', 'dispute.settlement', 'peer.name', 'peer.role',
     'peer.allowed_at', 'peer.allowed_by', 'peer.revoked_at', 'peer.revoked_by', 'tournament.planned_rounds',
     'tournament_pairing.experiment_id'],
     'a coordinator changes states, never specifications, games or verdicts');
 select is_empty($$select proname from pg_proc where pronamespace = 'kroo'::regnamespace and proname not in
-    ('verify_counters', 'counters_recompute') and has_function_privilege('kroo_reader', oid, 'EXECUTE')$$,
+    ('verify_counters', 'counters_recompute', 'experiment_descendants') and has_function_privilege('kroo_reader', oid, 'EXECUTE')$$,
     'a reader runs the checks and nothing else');
 
 -- And in deed.

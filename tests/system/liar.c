@@ -175,7 +175,8 @@ static void lie_about_games(struct synthetic *liar)
         message_game_done(&game);
     }
     struct message release = {.kind = MESSAGE_RELEASE};
-    release.release = (struct message_release){&answer.lease_grant.lease, 1, true, ""};
+    release.release =
+        (struct message_release){.leases = &answer.lease_grant.lease, .lease_count = 1, .goodbye = true};
     say(liar, "release", &release);
     synthetic_games_done(&games);
     message_done(&answer);

@@ -84,3 +84,7 @@ done_testing() { echo "1..$tests"; }
 sql() { "$kroo" sql --dir "${cluster_dir:-$dir}" -XAtq -c "$1"; }
 pid_of() { cut -d' ' -f1 "${cluster_dir:-$dir}/run/$1.pid"; }
 postgres_pid() { head -n 1 "${cluster_dir:-$dir}/postgres/data/postmaster.pid"; }
+# player NAME FAULT: a player with this fault (tests/players/player.c) in the file $work/NAME.
+player() {
+    { cat "$build/tests/players/player" && printf '\n#player %s\n' "$2"; } >"$work/$1" && chmod +x "$work/$1"
+}

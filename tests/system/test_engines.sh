@@ -1,31 +1,10 @@
 #!/usr/bin/env bash
 # Other programs as players: added with a look at what they are, fetched and run by the workers, the same games as the
-# built-in engine's under a node limit; and what becomes of those that fail.
+# built-in engine's under a node limit. What becomes of those that fail: test_faults.sh.
 . "$(dirname "$0")/lib.sh"
 engine=$build/kroo-engine
 export KROO_MOVE_MS=3000
 
-# An engine that passes on what the real one says, but for its faults: `script NAME START GO` writes one. START runs
-# before anything is said; GO at each `go`, with the number of the game's own moves so far in $n.
-script() {
-    cat >"$work/$1" <<END
-#!/usr/bin/env bash
-$2
-coproc REAL { exec "$engine"; }
-relay() { while read -r answer <&"\${REAL[0]}"; do printf '%s\n' "\$answer"; case \$answer in \$1*) return ;; esac; done; exit 1; }
-n=0
-while read -r line; do
-    case \$line in
-    ucinewgame) n=0 ;;
-    go*) $3
-         n=\$((n + 1)) ;;
-    esac
-    printf '%s\n' "\$line" >&"\${REAL[1]}"
-    case \$line in uci) relay uciok ;; isready) relay readyok ;; go*) relay bestmove ;; esac
-done
-END
-    chmod +x "$work/$1"
-}
 run_match() { id=$("$kroo" match starting starting --dir "$dir" "$@" 2>"$work/said" | head -n 1) && [ -n "$id" ]; }
 games() {
     sql "select pair_no, leg, moves, result, reason, south, north from game_counted where experiment_id = $1 order by 1, 2"
@@ -44,7 +23,7 @@ ok "twice, too" "$kroo" engine add "$engine" --name same --dir "$dir"
 is "and is there once" "$("$kroo" engine ls --dir "$dir" --json | jq -r '.[] | "\(.name) \(.note) \(.sha256)"')" \
     "same this very build $(sha256sum "$engine" | cut -d' ' -f1)"
 is "with its options" "$(sql "select options like '%option name TablesFile type string%' from engine")" t
-script other "" ""
+player other fair
 fails "another file under a taken name is refused" 1 "taken by another file" \
     "$kroo" engine add "$work/other" --name same --dir "$dir"
 fails "the same file under another name" 1 "under the name same" "$kroo" engine add "$engine" --name again --dir "$dir"
@@ -56,9 +35,11 @@ printf 'nonsense' >"$work/text" && chmod +x "$work/text"
 fails "what cannot be run" 1 "cannot be run" "$kroo" engine add "$work/text" --name x --dir "$dir"
 printf '#!/bin/sh\necho hello; echo broken >&2; exit 3\n' >"$work/quits" && chmod +x "$work/quits"
 fails "what ends" 1 'exited with status 3, and wrote "broken' "$kroo" engine add "$work/quits" --name x --dir "$dir"
-printf '#!/bin/sh\nwhile read -r line; do :; done\n' >"$work/mute" && chmod +x "$work/mute"
-fails "what says nothing" 1 "did not answer in time" timeout 60 "$kroo" engine add "$work/mute" --name x --dir "$dir"
-printf '#!/bin/sh\nexec yes' >"$work/flood" && chmod +x "$work/flood"
+fails "/bin/true is no engine" 1 "exited with status 0" "$kroo" engine add /bin/true --name x --dir "$dir"
+fails "nor is /bin/cat" 1 "did not answer in time" timeout 60 "$kroo" engine add /bin/cat --name x --dir "$dir"
+player mute mute-isready-1
+fails "what never says readyok" 1 "no .readyok" timeout 60 "$kroo" engine add "$work/mute" --name x --dir "$dir"
+player flood flood-uci-1
 fails "what says too much" 1 "more than any program" timeout 60 "$kroo" engine add "$work/flood" --name x --dir "$dir"
 fails "a file that is not there" 1 "No such file" "$kroo" engine add "$work/absent" --name x --dir "$dir"
 : >"$work/empty"
@@ -83,7 +64,7 @@ ok "kroo show names the engine" grep -q 'engine same (' <("$kroo" show --dir "$d
 ok "kroo ls, too" grep -q 'by same' <("$kroo" ls --dir "$dir")
 ok "and the export has its hash" grep -q "engine:$(sha256sum "$engine" | cut -d' ' -f1)" \
     <("$kroo" games --dir "$dir" "$process" --pairs 0)
-ok "the copy that runs is its own user's alone" test "$(stat -c %a "$dir"/worker-?/engines/* | sort -u)" = 500
+is "the copy that runs cannot be written, and lies in a closed folder" "$(stat -c %a "$dir"/worker-?/engines/* "$dir"/worker-1 | sort -u | paste -sd' ')" '555 700'
 ok "self-play by an engine, with scores" "$kroo" selfplay --dir "$dir" --weights starting --engine same --nodes 200 --pairs 4 --seed 1 --wait
 is "which are stored" "$(sql "select bool_and(octet_length(scores) = 2 * plies) from game where experiment_id = (select max(id) from experiment)")" t
 
@@ -146,36 +127,6 @@ ok "a worker that is killed takes its engines with it" wait_until 20 dead
 "$kroo" stop --dir "$dir" "$id" >/dev/null
 ok "the worker is started again" "$kroo" up --dir "$dir" --workers 2
 
-# --- faults after the first move: two workers' word ---
-script illegal "" '[ "$n" -ge 2 ] \&\& { echo "bestmove Z"; continue; }'
-sed -i 's/\\&\\&/\&\&/' "$work/illegal"
-ok "an engine that will play what is no move" "$kroo" engine add "$work/illegal" --name illegal --dir "$dir"
-run_match --engine-a illegal --nodes 100 --nodes-a 50 --pairs 2 --seed 5
-ok "is played to the end" wait_until 120 state_is finished
-is "each of its games is a claimed loss" "$(reasons)|$(sql "select bool_and(a_half_points = 0) from game_counted where experiment_id = $id")" 'illegal-move true|t'
-is "that two workers agree on" "$(settled)" 'kept: two independent workers agree'
-ok "kroo verify agrees" "$kroo" verify --dir "$dir" "$id"
-ok "and kroo replay comes to the same end" "$kroo" replay --dir "$dir" "$id" 0 0
-
-script crashes "" '[ "$n" -lt 2 ] || exit 9'
-"$kroo" engine add "$work/crashes" --name crashes --dir "$dir" >/dev/null 2>&1
-run_match --engine-b crashes --nodes 100 --nodes-a 50 --pairs 1 --seed 6
-ok "one that crashes" wait_until 120 state_is finished
-is "loses so" "$(reasons)|$(settled)" 'crash true|kept: two independent workers agree'
-
-script hangs "" '[ "$n" -lt 1 ] || read -r forever </dev/tty0 || exec tail -f /dev/null'
-"$kroo" engine add "$work/hangs" --name hangs --dir "$dir" >/dev/null 2>&1
-run_match --engine-b hangs --nodes 100 --nodes-a 50 --pairs 1 --seed 6
-ok "one that hangs" wait_until 120 state_is finished
-is "loses so" "$(reasons)|$(settled)" 'crash true|kept: two independent workers agree'
-
-script once "" "[ \"\$n\" -lt 2 ] || ! mkdir $work/once.done 2>/dev/null || exit 9"
-"$kroo" engine add "$work/once" --name once --dir "$dir" >/dev/null 2>&1
-run_match --engine-a once --nodes 100 --nodes-a 50 --pairs 1 --seed 6
-ok "one that crashed on one machine alone" wait_until 120 state_is finished
-is "has not lost" "$(reasons | grep -c true || :)|$(settled)" '0|replaced: two independent workers agree'
-ok "kroo verify agrees" "$kroo" verify --dir "$dir" "$id"
-
 # --- nothing is run that is not what its hash says ---
 hash=$(sha256sum "$engine" | cut -d' ' -f1)
 for copy in "$dir"/worker-*/engines/"$hash"; do
@@ -185,15 +136,6 @@ ok "a copy that was changed is fetched anew" run_match --nodes-a 500 --nodes-b 2
 games "$id" >"$work/again.games"
 ok "and the games are the same" cmp "$work/built-in.games" "$work/again.games"
 ok "the changed one was set aside" test -e "$(ls -d "$dir"/worker-*/engines/*.corrupt | head -n 1)"
-
-# --- faults before the first move: no game at all ---
-script barren "" '[ -e '"$work"'/added ] && exit 9'
-"$kroo" engine add "$work/barren" --name barren --dir "$dir" >/dev/null 2>&1
-touch "$work/added"
-run_match --engine-a barren --nodes 100 --nodes-b 50 --pairs 4 --seed 6
-ok "one that never moves stops the experiment" wait_until 150 state_is blocked
-is "with its reason" "$(sql "select state_reason ~ 'failed before its first move: player a: .*exited with status 9.*said by two workers' from experiment where id = $id")" t
-is "and without a game" "$(sql "select count(*) from game where experiment_id = $id")" 0
 
 ok "the cluster goes down" "$kroo" down --dir "$dir"
 ok "and leaves no engine behind" test -z "$(engines)"

@@ -6,7 +6,7 @@ port=$((20000 + $$ % 20000))
 ok "a database" "$kroo" up --dir "$dir" --database-only
 conninfo=$(sed -n 's/^database = //p' "$dir/kroo.conf")
 mkdir -m 700 "$work/keys"
-for name in coordinator good bad boss; do
+for name in coordinator good bad boss asker; do
     "$kroo" key new "$name" --out "$work/keys" >/dev/null
 done
 is "a secret key is for its owner alone" "$(stat -c %a "$work/keys/good.key")" 600
@@ -52,6 +52,33 @@ settled() {
 }
 ok "and delivers nothing more" wait_until 10 settled
 ok "nothing it delivered before is lost or wrong" "$kroo" verify --dir "$dir" 1
+
+# --- somebody who may ask, and somebody who says yes ---
+"$kroo" key allow --dir "$dir" asker "$work/keys/asker.pub" --role submitter >/dev/null
+asks() { asked=$(as asker "$kroo" match starting starting --nodes-a 60 --nodes-b 50 --pairs 4 --seed 1 --key "ask-$1" 2>"$work/asked"); }
+ok "a submitter asks for an experiment" wait_until 15 asks one
+ok "and hears that it waits" grep -q "kroo approve $asked" "$work/asked"
+is "it is pending, and kroo ls shows it" "$(as boss "$kroo" ls --state pending --json | jq -r '.[].id')" "$asked"
+fails "a submitter changes nothing" 1 "operator" as asker "$kroo" approve "$asked"
+"$kroo" key allow --dir "$dir" asker "$work/keys/asker.pub" --role operator >/dev/null
+approves() { as asker "$kroo" approve "$asked" 2>&1 | grep -q "somebody else must approve"; }
+ok "nobody approves what the same key asked for" wait_until 15 approves
+"$kroo" key allow --dir "$dir" asker "$work/keys/asker.pub" --role submitter >/dev/null
+demoted() { as asker "$kroo" approve 4711 2>&1 | grep -q "operator's key"; }
+ok "who is no operator any more is told so" wait_until 15 demoted
+fails "it is not resumed either" 1 "waits for approval" as boss "$kroo" resume "$asked"
+is "an operator approves it" "$(as boss "$kroo" approve "$asked")" "experiment $asked approved"
+is "and the log has both" "$(sql "select string_agg(text, '; ' order by id) from event where experiment_id = $asked")" \
+    "created by asker: waits for approval; approved by boss"
+kroo-worker --endpoint "tcp://127.0.0.1:$port" --key "$work/keys/boss.key" --server-key "$work/keys/coordinator.pub" \
+    --name w3 --slots 1 --state "$work/w3" 2>"$work/w3.log" &
+as boss "$kroo" priority "$asked" 10 >/dev/null
+finished() { [ "$(sql "select state from experiment where id = $asked")" = finished ]; }
+ok "now it is played" wait_until 30 finished
+ok "another" asks two
+as boss "$kroo" reject "$asked" --reason 'too short' >/dev/null
+is "is rejected, by name" "$(sql "select state, verdict, by, v.reason from experiment e join verdict v on v.experiment_id = e.id where e.id = $asked")" \
+    "stopped|aborted|boss|too short"
 
 cat /dev/urandom 2>/dev/null | head -c 200000 >"$work/noise"
 for text in "GET / HTTP/1.1" ""; do

@@ -29,7 +29,8 @@ static struct lease grant(struct lease_book *book, uint64_t session, uint32_t cr
                           uint64_t first, uint32_t count, uint32_t attempt)
 {
     struct lease lease;
-    assert_int_equal(lease_grant(book, X, session, credit, 0, now, &lease), LEASE_OK);
+    assert_int_equal(lease_grant(book, X, &(struct lease_ask){session, credit, 0, 0, 0}, now, &lease),
+                     LEASE_OK);
     assert_int_equal(lease.first, first);
     assert_int_equal(lease.count, count);
     assert_int_equal(lease.attempt, attempt);
@@ -42,7 +43,7 @@ static struct lease grant(struct lease_book *book, uint64_t session, uint32_t cr
 static enum lease_status try_grant(struct lease_book *book, uint64_t session, uint32_t credit, int64_t now)
 {
     struct lease lease;
-    return lease_grant(book, X, session, credit, 0, now, &lease);
+    return lease_grant(book, X, &(struct lease_ask){session, credit, 0, 0, 0}, now, &lease);
 }
 
 static void ranges_follow_each_other(void **state)
@@ -64,13 +65,13 @@ static void a_lease_ends_with_its_last_pair(void **state)
 {
     (void)state;
     struct lease_book *book = new_book(1000, 1000, 0);
-    struct lease lease = grant(book, ANN, 3, 0, 0, 3, 1), finished;
-    assert_false(lease_done(book, X, 2, ANN, 10, &finished));
-    assert_false(lease_done(book, X, 2, ANN, 10, &finished));
-    assert_false(lease_done(book, X, 0, ANN, 10, &finished));
-    assert_true(lease_done(book, X, 1, ANN, 10, &finished));
-    assert_int_equal(finished.id, lease.id);
-    assert_int_equal(finished.left, 0);
+    struct lease lease = grant(book, ANN, 3, 0, 0, 3, 1), finished[LEASE_TWINS];
+    assert_false(lease_done(book, X, 2, ANN, 10, finished));
+    assert_false(lease_done(book, X, 2, ANN, 10, finished));
+    assert_false(lease_done(book, X, 0, ANN, 10, finished));
+    assert_true(lease_done(book, X, 1, ANN, 10, finished));
+    assert_int_equal(finished[0].id, lease.id);
+    assert_int_equal(finished[0].left, 0);
     assert_int_equal(lease_count(book), 0);
     assert_int_equal(lease_next_deadline(book), INT64_MAX);
     assert_true(lease_pair_done(book, X, 0));
@@ -142,17 +143,17 @@ static void a_late_result_saves_the_pair_from_being_played_again(void **state)
 {
     (void)state;
     struct lease_book *book = new_book(1000, 1000, 0);
-    struct lease lapsed, finished;
+    struct lease lapsed, finished[LEASE_TWINS];
     grant(book, ANN, 4, 0, 0, 4, 1);
     assert_int_equal(lease_expire(book, TERM, &lapsed, 1), 1);
-    assert_false(lease_done(book, X, 0, ANN, TERM, &finished));
+    assert_false(lease_done(book, X, 0, ANN, TERM, finished));
     assert_int_equal(lease_experiment_available(book, X), 999);
     struct lease again = grant(book, BOB, 2, TERM, 1, 2, 2);
     /* And one that comes while another plays it ends that lease. */
-    assert_false(lease_done(book, X, 1, ANN, TERM, &finished));
-    assert_true(lease_done(book, X, 2, ANN, TERM, &finished));
-    assert_int_equal(finished.id, again.id);
-    assert_int_equal(finished.session, BOB);
+    assert_false(lease_done(book, X, 1, ANN, TERM, finished));
+    assert_true(lease_done(book, X, 2, ANN, TERM, finished));
+    assert_int_equal(finished[0].id, again.id);
+    assert_int_equal(finished[0].session, BOB);
     lease_book_destroy(book);
 }
 
@@ -289,10 +290,12 @@ static void a_restart_resumes_from_the_rows(void **state)
     assert_int_equal(found.left, 3);
     assert_int_equal(lease_experiment_available(book, X), 50 - 4 - 1 - 1);
     /* Lapsed ranges go out under the attempt after their last; the numbers go on after the highest. */
-    struct lease next = grant(book, BOB, 9, 7000, 14, 2, 3);
-    assert_int_equal(next.id, 10);
-    grant(book, BOB, 9, 7000, 17, 3, 3);
-    grant(book, BOB, 9, 7000, 20, 2, 2);
+    struct lease next =
+        grant(book, BOB, 9, 7000, 14, 1, 4); /* the third was taken by the row that overlaps */
+    assert_int_equal(next.id, 11);
+    grant(book, BOB, 9, 7000, 15, 1, 3);
+    grant(book, 201, 9, 7000, 17, 3, 3);
+    grant(book, 200, 9, 7000, 20, 2, 2);
     grant(book, 200, 9, 7000, 22, 4, 1);
     lease_book_destroy(book);
 }
@@ -335,9 +338,11 @@ static void a_disputed_pair_goes_to_another_session(void **state)
 static uint32_t play(struct lease_book *book, uint64_t session, int64_t *now, int64_t ms)
 {
     struct lease lease;
-    assert_int_equal(lease_grant(book, X, session, 100000, 0, *now, &lease), LEASE_OK);
+    assert_int_equal(lease_grant(book, X, &(struct lease_ask){session, 100000, 0, 0, 0}, *now, &lease),
+                     LEASE_OK);
     for (uint32_t i = 0; i < lease.count; i++)
         lease_done(book, X, lease.first + i, session, *now += ms, NULL);
+    lease_experiment_cost(book, X, session, 2 * lease.count, (double)(lease.count * ms));
     return lease.count;
 }
 
@@ -358,11 +363,15 @@ static void size_follows_the_measured_speed(void **state)
         play(book, BOB, &now, 150);
     assert_int_equal(play(book, BOB, &now, 150), 1);
     /* What the worker says is believed until there is a measurement. */
+    lease_book_destroy(book);
+    book = new_book(1000000, 1000000, 0);
     struct lease lease;
-    assert_int_equal(lease_grant(book, X, 300, 100000, 6000, now, &lease), LEASE_OK);
+    assert_int_equal(lease_grant(book, X, &(struct lease_ask){300, 100000, 0, 0, 6000}, now, &lease),
+                     LEASE_OK);
     assert_int_equal(lease.count, 10);
     /* And the policy's largest is the largest. */
-    assert_int_equal(lease_grant(book, X, 301, 100000, UINT32_MAX, now, &lease), LEASE_OK);
+    assert_int_equal(lease_grant(book, X, &(struct lease_ask){301, 100000, 0, 0, UINT32_MAX}, now, &lease),
+                     LEASE_OK);
     assert_int_equal(lease.count, 4096);
     lease_book_destroy(book);
 }
@@ -373,7 +382,8 @@ static void ranges_shrink_near_the_end(void **state)
     struct lease_book *book = new_book(100, 1000, 0);
     struct lease lease;
     uint32_t largest = 0, last = 0;
-    for (uint64_t session = 1; lease_grant(book, X, session, 1000, 600000, 0, &lease) == LEASE_OK;
+    for (uint64_t session = 1;
+         lease_grant(book, X, &(struct lease_ask){session, 1000, 0, 0, 600000}, 0, &lease) == LEASE_OK;
          session++) {
         largest = lease.count > largest ? lease.count : largest;
         last = lease.count;
@@ -381,6 +391,178 @@ static void ranges_shrink_near_the_end(void **state)
     assert_int_equal(largest, 50);
     assert_int_equal(last, 1);
     assert_int_equal(lease_experiment_available(book, X), 0);
+    lease_book_destroy(book);
+}
+
+/* One figure for all experiments made leases of a slow one as large as those of a fast one, and the other way
+ * round.
+ */
+static void each_experiment_has_its_own_speed(void **state)
+{
+    (void)state;
+    enum { SLOW = 8 };
+    struct lease_book *book = new_book(1000000, 1000000, 0);
+    int64_t now = 0;
+    struct lease lease;
+    assert_int_equal(lease_experiment_add(book, SLOW, 1000000, 1000000, 0), LEASE_OK);
+    for (int i = 0; i < 6; i++)
+        play(book, ANN, &now, 2);
+    /* 90 ms of core time a pair: of a session that never played it, one pair fills the target of 100 ms. */
+    lease_experiment_cost(book, SLOW, BOB, 100, 50 * 90.0);
+    struct lease_ask ask = {.session = ANN, .credit = 1000, .slots = 1};
+    assert_int_equal(lease_grant(book, SLOW, &ask, now, &lease), LEASE_OK);
+    assert_int_equal(lease.count, 1);
+    /* Four play threads take four times as many, and no more than was asked for. */
+    ask = (struct lease_ask){.session = 300, .credit = 1000, .slots = 4};
+    assert_int_equal(lease_grant(book, SLOW, &ask, now, &lease), LEASE_OK);
+    assert_int_equal(lease.count, 4);
+    ask.work_ms = 50;
+    assert_int_equal(lease_grant(book, SLOW, &ask, now, &lease), LEASE_OK);
+    assert_int_equal(lease.count, 2);
+    /* And the fast one goes on as it was. */
+    assert_int_equal(play(book, ANN, &now, 2), 50);
+    lease_book_destroy(book);
+}
+
+/* fishtest#1635: whole batches left cores of odd workers idle. */
+static void the_first_lease_fills_every_play_thread(void **state)
+{
+    (void)state;
+    static const uint32_t slots[] = {1, 3, 7, 11, 13, 64};
+    struct lease_book *book = new_book(1000000, 1000000, 0);
+    for (size_t i = 0; i < sizeof slots / sizeof *slots; i++) {
+        struct lease lease;
+        struct lease_ask ask = {.session = 500 + i, .credit = 1000, .slots = slots[i]};
+        assert_int_equal(lease_grant(book, X, &ask, 0, &lease), LEASE_OK);
+        assert_true(2 * lease.count >= slots[i]);
+    }
+    lease_book_destroy(book);
+}
+
+static void a_cap_bounds_the_cores_at_once(void **state)
+{
+    (void)state;
+    struct lease_book *book = new_book(1000, 1000, 0);
+    struct lease_experiment_view view;
+    struct lease big, more, small, released;
+    lease_experiment_terms(book, X, 10, false);
+    struct lease_ask eight = {.session = ANN, .credit = 4, .slots = 8},
+                     four = {.session = BOB, .credit = 4, .slots = 4};
+    assert_int_equal(lease_grant(book, X, &eight, 0, &big), LEASE_OK);
+    /* More pairs for the same play threads are no more cores. */
+    assert_int_equal(lease_grant(book, X, &eight, 0, &more), LEASE_OK);
+    assert_true(lease_experiment_look(book, X, BOB, 4, &view) && view.cores == 8 && !view.capped);
+    /* Two cores are left: one pair, of whose two games each takes one. */
+    assert_int_equal(lease_grant(book, X, &four, 0, &small), LEASE_OK);
+    assert_int_equal(small.count, 1);
+    assert_true(lease_experiment_look(book, X, BOB, 4, &view) && view.cores == 10 && view.capped);
+    assert_int_equal(lease_grant(book, X, &four, 0, &released), LEASE_CAPPED);
+    /* The rest of the session's pairs keeps its play threads busy: nothing comes free. */
+    assert_int_equal(lease_release(book, big.id, ANN, &released), LEASE_OK);
+    assert_true(lease_experiment_look(book, X, BOB, 4, &view) && view.cores == 10);
+    assert_int_equal(lease_release(book, more.id, ANN, &released), LEASE_OK);
+    assert_true(lease_experiment_look(book, X, BOB, 4, &view) && view.cores == 2 && !view.capped);
+    assert_int_equal(lease_grant(book, X, &four, 0, &more), LEASE_OK);
+    assert_true(lease_experiment_look(book, X, BOB, 4, &view) && view.cores == 4);
+    lease_book_destroy(book);
+}
+
+static struct lease twin(struct lease_book *book, uint64_t session, int64_t now, uint64_t first,
+                         uint32_t count)
+{
+    struct lease lease;
+    struct lease_ask ask = {.session = session, .credit = 100, .slots = 1};
+    assert_true(lease_has_twin(book, X, session, now));
+    assert_int_equal(lease_twin(book, X, &ask, now, &lease), LEASE_OK);
+    assert_int_equal(lease.first, first);
+    assert_int_equal(lease.count, count);
+    return lease;
+}
+
+static void last_ranges_go_out_twice(void **state)
+{
+    (void)state;
+    struct lease_policy p = policy();
+    p.twin_after_ms = 50;
+    struct lease_book *book = lease_book_create(&p, 1);
+    struct lease lease, finished[LEASE_TWINS];
+    struct lease_ask ann = {.session = ANN, .credit = 8, .slots = 4}, bob = {.session = BOB, .credit = 8};
+    assert_int_equal(lease_experiment_add(book, X, 8, 8, 0), LEASE_OK);
+    lease_experiment_terms(book, X, 0, true);
+    assert_int_equal(lease_grant(book, X, &ann, 0, &lease), LEASE_OK);
+    assert_int_equal(lease.count, 4);
+    assert_false(lease_has_twin(book, X, BOB, 60)); /* four are there still */
+    assert_int_equal(lease_grant(book, X, &ann, 0, &lease), LEASE_OK);
+    assert_int_equal(lease_grant(book, X, &ann, 0, &lease), LEASE_OK);
+    assert_int_equal(lease_experiment_available(book, X), 1);
+    assert_int_equal(lease_grant(book, X, &bob, 0, &lease), LEASE_OK);
+    assert_int_equal(lease.first, 7);
+    assert_int_equal(lease_done(book, X, 7, BOB, 10, finished), 1);
+    /* Not before its time, not to the one that plays it. */
+    assert_false(lease_has_twin(book, X, BOB, 49));
+    assert_false(lease_has_twin(book, X, ANN, 60));
+    struct lease half = twin(book, BOB, 60, 2, 2);
+    assert_int_equal(half.attempt, 2);
+    lease_experiment_close(book, X);
+    assert_false(lease_has_twin(book, X, BOB, 60));
+    lease_experiment_reopen(book, X);
+    /* The first to finish a pair finishes it for both. */
+    assert_int_equal(lease_done(book, X, 2, ANN, 70, finished), 0);
+    assert_int_equal(lease_done(book, X, 3, BOB, 70, finished), 1);
+    assert_int_equal(finished[0].id, half.id);
+    assert_int_equal(lease_done(book, X, 0, ANN, 70, finished), 0);
+    assert_int_equal(lease_done(book, X, 1, ANN, 70, finished), 1);
+    assert_int_equal(finished[0].id, 1);
+    lease_book_destroy(book);
+}
+
+static void of_two_leases_one_may_lapse(void **state)
+{
+    (void)state;
+    struct lease_policy p = policy();
+    p.twin_after_ms = 50;
+    struct lease_ask ann = {.session = ANN, .credit = 3};
+    struct lease first, second, lapsed[4], finished[LEASE_TWINS];
+    for (int who = 0; who < 2; who++) {
+        struct lease_book *book = lease_book_create(&p, 1);
+        assert_int_equal(lease_experiment_add(book, X, 1, 8, 0), LEASE_OK);
+        lease_experiment_terms(book, X, 0, true);
+        assert_int_equal(lease_grant(book, X, &ann, 0, &first), LEASE_OK);
+        second = twin(book, BOB, 60, 0, 1);
+        if (who == 0) { /* the first lapses, the second holds the pair alone */
+            assert_int_equal(lease_progress(book, second.id, BOB, 1, 900), LEASE_OK);
+            assert_int_equal(lease_expire(book, TERM, lapsed, 4), 1);
+            assert_int_equal(lapsed[0].id, first.id);
+        } else {
+            assert_int_equal(lease_progress(book, first.id, ANN, 1, 900), LEASE_OK);
+            assert_int_equal(lease_expire(book, 60 + TERM, lapsed, 4), 1);
+            assert_int_equal(lapsed[0].id, second.id);
+        }
+        assert_int_equal(lapsed[0].left, 1);
+        assert_int_equal(lease_experiment_available(book, X), 0);
+        assert_int_equal(lease_count(book), 1);
+        struct lease_session_view view;
+        assert_true(lease_session_find(book, who == 0 ? ANN : BOB, &view) && view.pairs_out == 0);
+        assert_true(lease_session_find(book, who == 0 ? BOB : ANN, &view) && view.pairs_out == 1);
+        /* It may have another. */
+        twin(book, 300, 900 + TERM - 1, 0, 1);
+        assert_int_equal(lease_done(book, X, 0, 300, 900 + TERM - 1, finished), 2);
+        assert_int_equal(lease_count(book), 0);
+        lease_book_destroy(book);
+    }
+}
+
+/* Two runs of a timed game differ: such a range never goes out twice. */
+static void timed_ranges_have_no_twin(void **state)
+{
+    (void)state;
+    struct lease_book *book = new_book(1, 8, 0);
+    struct lease lease;
+    struct lease_ask ann = {.session = ANN, .credit = 3}, bob = {.session = BOB, .credit = 3};
+    lease_experiment_terms(book, X, 0, false);
+    assert_int_equal(lease_grant(book, X, &ann, 0, &lease), LEASE_OK);
+    assert_false(lease_has_twin(book, X, BOB, 100000));
+    assert_int_equal(lease_twin(book, X, &bob, 100000, &lease), LEASE_NO_PAIRS);
     lease_book_destroy(book);
 }
 
@@ -413,12 +595,12 @@ static void sessions_have_a_limit(void **state)
     p.sessions_max = 2;
     struct lease_book *book = lease_book_create(&p, 1);
     assert_int_equal(lease_experiment_add(book, X, 100, 100, 0), LEASE_OK);
-    assert_int_equal(lease_grant(book, X, 1, 1, 0, 0, &lease), LEASE_OK);
-    assert_int_equal(lease_grant(book, X, 2, 1, 0, 0, &lease), LEASE_OK);
+    assert_int_equal(lease_grant(book, X, &(struct lease_ask){1, 1, 0, 0, 0}, 0, &lease), LEASE_OK);
+    assert_int_equal(lease_grant(book, X, &(struct lease_ask){2, 1, 0, 0, 0}, 0, &lease), LEASE_OK);
     assert_false(lease_session_has_room(book, 3));
-    assert_int_equal(lease_grant(book, X, 3, 1, 0, 0, &lease), LEASE_TOO_MANY);
+    assert_int_equal(lease_grant(book, X, &(struct lease_ask){3, 1, 0, 0, 0}, 0, &lease), LEASE_TOO_MANY);
     assert_int_equal(lease_session_end(book, 1, released, 1), 1);
-    assert_int_equal(lease_grant(book, X, 3, 1, 0, 0, &lease), LEASE_OK);
+    assert_int_equal(lease_grant(book, X, &(struct lease_ask){3, 1, 0, 0, 0}, 0, &lease), LEASE_OK);
     lease_book_destroy(book);
 }
 
@@ -438,7 +620,8 @@ static void ten_thousand_sessions_are_no_burden(void **state)
         for (uint64_t session = 1; session <= SESSIONS; session++) {
             struct lease lease;
             now += 1;
-            assert_int_equal(lease_grant(book, X, session, 20, 300, now, &lease), LEASE_OK);
+            assert_int_equal(lease_grant(book, X, &(struct lease_ask){session, 20, 0, 0, 300}, now, &lease),
+                             LEASE_OK);
             /* Three in four finish; the rest lapse. */
             for (uint32_t i = 0; session % 4 && i < lease.count; i++)
                 lease_done(book, X, lease.first + i, session, now, NULL);
@@ -473,6 +656,12 @@ int main(void)
         cmocka_unit_test(a_disputed_pair_goes_to_another_session),
         cmocka_unit_test(size_follows_the_measured_speed),
         cmocka_unit_test(ranges_shrink_near_the_end),
+        cmocka_unit_test(each_experiment_has_its_own_speed),
+        cmocka_unit_test(the_first_lease_fills_every_play_thread),
+        cmocka_unit_test(a_cap_bounds_the_cores_at_once),
+        cmocka_unit_test(last_ranges_go_out_twice),
+        cmocka_unit_test(of_two_leases_one_may_lapse),
+        cmocka_unit_test(timed_ranges_have_no_twin),
         cmocka_unit_test(bad_policies_and_experiments_are_refused),
         cmocka_unit_test(sessions_have_a_limit),
         cmocka_unit_test(ten_thousand_sessions_are_no_burden),

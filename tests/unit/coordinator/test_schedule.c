@@ -36,15 +36,22 @@ static void run(struct fixture *f, uint64_t experiment, int32_t priority, uint64
     assert_int_equal(lease_experiment_add(f->book, experiment, pairs, 100000, 0), LEASE_OK);
 }
 
-/* Picks, leases one pair and serves it; 0 when there is nothing. */
+static struct schedule_pick pick_for(struct fixture *f, uint64_t session, uint32_t credit, bool draining,
+                                     int64_t now_ms)
+{
+    struct schedule_asker asker = {.session = session, .credit = credit, .tags = "avx2,os=linux"};
+    return schedule_pick(f->schedule, f->book, &asker, draining, now_ms);
+}
+
+/* Picks and leases one pair; 0 when there is nothing. */
 static uint64_t turn(struct fixture *f)
 {
-    struct schedule_pick pick = schedule_pick(f->schedule, f->book, ANN, 1, false, 0);
+    struct schedule_pick pick = pick_for(f, ANN, 1, false, 0);
+    struct lease_ask ask = {.session = ANN, .credit = 1};
     struct lease lease;
     if (pick.outcome != SCHEDULE_PICKED)
         return 0;
-    assert_int_equal(lease_grant(f->book, pick.experiment, ANN, 1, 0, 0, &lease), LEASE_OK);
-    schedule_serve(f->schedule, pick.experiment, lease.count);
+    assert_int_equal(lease_grant(f->book, pick.experiment, &ask, 0, &lease), LEASE_OK);
     return pick.experiment;
 }
 
@@ -52,16 +59,16 @@ static void nothing_always_says_why_and_when(void **state)
 {
     struct fixture *f = *state;
     struct schedule_pick picks[5];
-    picks[0] = schedule_pick(f->schedule, f->book, ANN, 5, false, 0);
+    picks[0] = pick_for(f, ANN, 5, false, 0);
     assert_int_equal(picks[0].outcome, SCHEDULE_NO_WORK);
     run(f, 1, 0, 2);
-    picks[1] = schedule_pick(f->schedule, f->book, ANN, 5, true, 0);
+    picks[1] = pick_for(f, ANN, 5, true, 0);
     assert_int_equal(picks[1].outcome, SCHEDULE_DRAINING);
-    picks[2] = schedule_pick(f->schedule, f->book, ANN, 0, false, 0);
+    picks[2] = pick_for(f, ANN, 0, false, 0);
     assert_int_equal(picks[2].outcome, SCHEDULE_NO_CREDIT);
     assert_int_equal(turn(f), 1);
     assert_int_equal(turn(f), 1);
-    picks[3] = schedule_pick(f->schedule, f->book, ANN, 5, false, 0);
+    picks[3] = pick_for(f, ANN, 5, false, 0);
     assert_int_equal(picks[3].outcome, SCHEDULE_ALL_OUT);
     for (int i = 0; i < 4; i++) {
         assert_true(strlen(picks[i].because) > 10);
@@ -69,7 +76,7 @@ static void nothing_always_says_why_and_when(void **state)
     }
     /* Close to a deadline the hint follows it. */
     int64_t deadline = lease_next_deadline(f->book);
-    picks[4] = schedule_pick(f->schedule, f->book, ANN, 5, false, deadline - 300);
+    picks[4] = pick_for(f, ANN, 5, false, deadline - 300);
     assert_int_equal(picks[4].retry_ms, 300);
 }
 
@@ -82,8 +89,8 @@ static void a_session_with_all_its_leases_waits(void **state)
     f.book = lease_book_create(&policy, 1);
     run(&f, 1, 0, 100);
     assert_int_equal(turn(&f), 1);
-    assert_int_equal(schedule_pick(f.schedule, f.book, ANN, 5, false, 0).outcome, SCHEDULE_TOO_MANY);
-    assert_int_equal(schedule_pick(f.schedule, f.book, ANN + 1, 5, false, 0).outcome, SCHEDULE_PICKED);
+    assert_int_equal(pick_for(&f, ANN, 5, false, 0).outcome, SCHEDULE_TOO_MANY);
+    assert_int_equal(pick_for(&f, ANN + 1, 5, false, 0).outcome, SCHEDULE_PICKED);
     schedule_destroy(f.schedule);
     lease_book_destroy(f.book);
 }
@@ -122,12 +129,91 @@ static void equals_share_evenly(void **state)
         turns[turn(f)]++;
     for (int x = 1; x <= 4; x++)
         assert_int_equal(turns[x], 100);
-    /* Dear pairs count for what they cost. */
-    schedule_serve(f->schedule, 1, 50);
+    /* Dear pairs count for what they cost, beside the second that each pair out is taken to need. */
+    schedule_charge(f->schedule, 1, 50000);
     memset(turns, 0, sizeof turns);
     for (int i = 0; i < 150; i++)
         turns[turn(f)]++;
     assert_int_equal(turns[1], 0);
+}
+
+/* fishtest#1611: tags are plain names, and only a worker that has all of them gets the pairs. */
+static void tags_keep_others_away(void **state)
+{
+    struct fixture *f = *state;
+    run(f, 1, 9, 100);
+    assert_true(schedule_set_needs(f->schedule, 1, "avx2,gpu", false));
+    struct schedule_pick pick = pick_for(f, ANN, 1, false, 0);
+    assert_int_equal(pick.outcome, SCHEDULE_NO_TAGS);
+    assert_non_null(strstr(pick.because, "tag gpu"));
+    run(f, 2, 0, 100);
+    assert_int_equal(turn(f), 2);
+    assert_true(schedule_set_needs(f->schedule, 1, "avx2", false));
+    assert_int_equal(turn(f), 1);
+}
+
+static void timed_play_is_for_fit_workers(void **state)
+{
+    struct fixture *f = *state;
+    run(f, 1, 0, 100);
+    assert_true(schedule_set_needs(f->schedule, 1, "", true));
+    struct schedule_asker asker = {.session = ANN, .credit = 1, .tags = "", .unfit = "it is too noisy"};
+    struct schedule_pick pick = schedule_pick(f->schedule, f->book, &asker, false, 0);
+    assert_int_equal(pick.outcome, SCHEDULE_UNFIT);
+    assert_non_null(strstr(pick.because, "too noisy"));
+    asker.unfit = NULL;
+    assert_int_equal(schedule_pick(f->schedule, f->book, &asker, false, 0).outcome, SCHEDULE_PICKED);
+}
+
+static void a_capped_experiment_lets_others_pass(void **state)
+{
+    struct fixture *f = *state;
+    struct lease ended[LEASE_TWINS];
+    run(f, 1, 9, 100);
+    lease_experiment_terms(f->book, 1, 2, false);
+    assert_int_equal(turn(f), 1);
+    struct schedule_pick pick = pick_for(f, ANN, 1, false, 0);
+    assert_int_equal(pick.outcome, SCHEDULE_CAPPED);
+    assert_non_null(strstr(pick.because, "experiment 1 "));
+    run(f, 2, 0, 100);
+    assert_int_equal(turn(f), 2);
+    assert_int_equal(lease_done(f->book, 1, 0, ANN, 0, ended), 1);
+    assert_int_equal(turn(f), 1);
+}
+
+/* Waiting for a cap, or for workers, saves nothing up: it does not take all once it may. */
+static void nobody_saves_up(void **state)
+{
+    struct fixture *f = *state;
+    unsigned turns[3] = {0};
+    run(f, 1, 0, 10000);
+    run(f, 2, 0, 10000);
+    lease_experiment_terms(f->book, 1, 2, false);
+    for (int i = 0; i < 200; i++)
+        turns[turn(f)]++;
+    assert_int_equal(turns[1], 1);
+    lease_experiment_terms(f->book, 1, 0, false);
+    memset(turns, 0, sizeof turns);
+    for (int i = 0; i < 100; i++)
+        turns[turn(f)]++;
+    assert_true(turns[1] >= 49 && turns[1] <= 52);
+}
+
+static void the_last_ranges_are_picked_when_nothing_else_is_left(void **state)
+{
+    struct fixture *f = *state;
+    run(f, 1, 9, 1);
+    run(f, 2, 0, 1);
+    lease_experiment_terms(f->book, 1, 0, true);
+    assert_int_equal(turn(f), 1);
+    struct schedule_pick pick = pick_for(f, ANN + 1, 1, false, 10000);
+    assert_int_equal(pick.experiment, 2);
+    assert_false(pick.twin);
+    assert_int_equal(turn(f), 2);
+    pick = pick_for(f, ANN + 1, 1, false, 10000);
+    assert_int_equal(pick.outcome, SCHEDULE_PICKED);
+    assert_true(pick.twin && pick.experiment == 1);
+    assert_int_equal(pick_for(f, ANN, 1, false, 10000).outcome, SCHEDULE_ALL_OUT);
 }
 
 static void the_list_is_kept(void **state)
@@ -153,6 +239,12 @@ int main(void)
         cmocka_unit_test(a_session_with_all_its_leases_waits),
         cmocka_unit_test_setup_teardown(priority_is_strict, set_up, tear_down),
         cmocka_unit_test_setup_teardown(equals_share_evenly, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(tags_keep_others_away, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(timed_play_is_for_fit_workers, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(a_capped_experiment_lets_others_pass, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(nobody_saves_up, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(the_last_ranges_are_picked_when_nothing_else_is_left, set_up,
+                                        tear_down),
         cmocka_unit_test_setup_teardown(the_list_is_kept, set_up, tear_down),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

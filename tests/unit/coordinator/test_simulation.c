@@ -19,6 +19,7 @@ enum {
     ROWS_MAX = 200000,
     SPOOL = 96,
     HANDS = 3, /* leases a worker works through */
+    SLOTS = 2,
     EVENTS_MAX = 4000000,
     TERM = 20000,
     LAST_MS = 4 * 3600 * 1000,
@@ -30,11 +31,12 @@ static const struct plan {
     unsigned win, draw; /* percent, player a */
     bool tested;
     struct sprt_test test;
+    uint32_t core_cap;
 } plans[EXPERIMENTS] = {
-    {3000, 512, 0, 48, 10, true, {STATISTICS_NORMALIZED, 0, 40, 0.05, 0.05, 8}},
-    {3000, 300, 0, 44, 12, true, {STATISTICS_LOGISTIC, 0, 40, 0.05, 0.05, 1}},
-    {700, 4096, 5, 45, 10, false, {0}},
-    {333, 64, 0, 45, 10, true, {STATISTICS_NORMALIZED, 0, 2, 0.01, 0.01, 16}},
+    {3000, 512, 0, 48, 10, true, {STATISTICS_NORMALIZED, 0, 40, 0.05, 0.05, 8}, 0},
+    {3000, 300, 0, 44, 12, true, {STATISTICS_LOGISTIC, 0, 40, 0.05, 0.05, 1}, 0},
+    {700, 4096, 5, 45, 10, false, {0}, 200},
+    {333, 64, 0, 45, 10, true, {STATISTICS_NORMALIZED, 0, 2, 0.01, 0.01, 16}, 0},
 };
 
 enum event_kind { TICK, REVIVE, RESTART, ASK, RESULT, REPORT, GOODBYE, GRANTED, ACK, DROPPED };
@@ -85,7 +87,7 @@ struct world {
     struct tally *tallies[EXPERIMENTS];
     struct lease_book *book;
     struct schedule *schedule;
-    unsigned restarts, lapses, duplicates, failures, lates, deaths;
+    unsigned restarts, twins, lapses, duplicates, failures, lates, deaths;
 };
 
 /* --- dice and the network --- */
@@ -165,6 +167,12 @@ static struct tally *tally_of_rows(const struct world *w, uint32_t x)
     return tally;
 }
 
+static void rows_close(struct world *w, const struct lease *leases, size_t count)
+{
+    for (size_t i = 0; i < count; i++)
+        w->rows[leases[i].id - 1].open = false;
+}
+
 static void book_fill(struct world *w, uint32_t x)
 {
     uint64_t prefix = tally_prefix(w->tallies[x]);
@@ -174,13 +182,18 @@ static void book_fill(struct world *w, uint32_t x)
         if (row->lease.experiment != x || row->lease.first + row->lease.count <= prefix)
             continue;
         enum lease_status status = lease_restore(w->book, &row->lease, row->open, w->now);
-        assert_int_equal(status, LEASE_OK);
+        /* Of two leases of the same pairs the first is taken up again. */
+        if (status == LEASE_OVERLAP && row->open)
+            row->open = false;
+        else
+            assert_int_equal(status, LEASE_OK);
     }
+    lease_experiment_terms(w->book, x, plans[x].core_cap, true);
     for (uint64_t pair = prefix; pair < plans[x].pairs; pair++)
         if (w->stored[x][pair][0] && w->stored[x][pair][1]) {
-            struct lease finished;
-            if (lease_done(w->book, x, pair, 0, w->now, &finished))
-                w->rows[finished.id - 1].open = false;
+            struct lease finished[LEASE_TWINS];
+            size_t count = lease_done(w->book, x, pair, 0, w->now, finished);
+            rows_close(w, finished, count);
         }
     if (tally_decision(w->tallies[x]) == TALLY_NONE)
         assert_int_equal(schedule_add(w->schedule, x, plans[x].priority), 0);
@@ -238,7 +251,11 @@ static void row_insert(struct world *w, const struct lease *lease)
     assert_true(lease->first + lease->count <= plans[x].pairs);
     assert_true(lease->first + lease->count <= tally_prefix(w->tallies[x]) + plans[x].window);
     for (uint64_t pair = lease->first; pair < lease->first + lease->count; pair++) {
-        assert_false(w->stored[x][pair][0] && w->stored[x][pair][1]);
+        /* A range that goes out twice may hold finished pairs; they are not played again. */
+        if (w->stored[x][pair][0] && w->stored[x][pair][1]) {
+            assert_true(lease->left < lease->count);
+            continue;
+        }
         assert_int_equal(lease->attempt, w->attempts[x][pair] + 1);
         w->attempts[x][pair] = (uint16_t)lease->attempt;
     }
@@ -248,15 +265,23 @@ static void row_insert(struct world *w, const struct lease *lease)
 static void on_ask(struct world *w, const struct event *e)
 {
     struct lease lease;
-    struct schedule_pick pick = schedule_pick(w->schedule, w->book, e->session, e->count, false, w->now);
+    struct schedule_asker asker = {.session = e->session, .credit = e->count, .slots = SLOTS, .tags = ""};
+    struct lease_ask ask = {.session = e->session, .credit = e->count, .slots = SLOTS};
+    struct schedule_pick pick = schedule_pick(w->schedule, w->book, &asker, false, w->now);
     if (pick.outcome != SCHEDULE_PICKED) {
-        assert_non_null(pick.because);
+        assert_true(pick.because[0] != '\0');
         return;
     }
-    enum lease_status status = lease_grant(w->book, pick.experiment, e->session, e->count, 0, w->now, &lease);
+    enum lease_status status = pick.twin ? lease_twin(w->book, pick.experiment, &ask, w->now, &lease)
+                                         : lease_grant(w->book, pick.experiment, &ask, w->now, &lease);
+    if (pick.twin && status == LEASE_CAPPED)
+        return;
     assert_int_equal(status, LEASE_OK);
-    assert_true(lease.count <= e->count);
-    schedule_serve(w->schedule, pick.experiment, lease.count);
+    assert_true(lease.left <= e->count && lease.left >= 1 && (pick.twin || lease.left == lease.count));
+    w->twins += pick.twin;
+    struct lease_experiment_view view;
+    assert_true(lease_experiment_look(w->book, pick.experiment, e->session, SLOTS, &view));
+    assert_true(plans[pick.experiment].core_cap == 0 || view.cores <= plans[pick.experiment].core_cap);
     row_insert(w, &lease);
     post(w, (struct event){.kind = GRANTED,
                            .worker = e->worker,
@@ -270,10 +295,13 @@ static void on_ask(struct world *w, const struct event *e)
 static void after_commit(struct world *w, const struct event *e, enum tally_answer answer)
 {
     struct tally *tally = w->tallies[e->experiment];
-    struct lease finished;
-    if (tally_pair_complete(tally, e->pair) &&
-        lease_done(w->book, e->experiment, e->pair, e->session, w->now, &finished))
-        w->rows[finished.id - 1].open = false;
+    struct lease finished[LEASE_TWINS];
+    if (tally_pair_complete(tally, e->pair))
+        rows_close(w, finished, lease_done(w->book, e->experiment, e->pair, e->session, w->now, finished));
+    /* Experiments differ in what their games cost. */
+    double core_ms = (e->experiment + 1) * (double)(20 + roll(w, 60));
+    schedule_charge(w->schedule, e->experiment, core_ms);
+    lease_experiment_cost(w->book, e->experiment, e->session, 1, core_ms);
     lease_experiment_advance(w->book, e->experiment, tally_prefix(tally));
     if (answer == TALLY_COUNTED && tally_decision(tally) != TALLY_NONE) {
         lease_experiment_close(w->book, e->experiment);
@@ -501,12 +529,12 @@ static void simulate(uint64_t seed, bool restarts)
     check_against_one_worker(w);
     /* Nothing above was spared. */
     assert_true((w->restarts > 0) == restarts && w->lapses > 10 && w->duplicates > 100 && w->failures > 10 &&
-                w->deaths > 10 && w->handled > 10000);
+                w->deaths > 10 && w->twins > 0 && w->handled > 10000);
     if (getenv("SIMULATION_REPORT"))
         printf("# seed %llu: %zu events, %lld s, %zu leases, %u lapsed, %u restarts, %u deaths, %u "
-               "duplicates, %u late\n",
+               "duplicates, %u late, %u twins\n",
                (unsigned long long)seed, w->handled, (long long)w->now / 1000, w->row_count, w->lapses,
-               w->restarts, w->deaths, w->duplicates, w->lates);
+               w->restarts, w->deaths, w->duplicates, w->lates, w->twins);
     for (uint32_t x = 0; x < EXPERIMENTS; x++)
         tally_destroy(w->tallies[x]);
     lease_book_destroy(w->book);

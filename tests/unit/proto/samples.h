@@ -62,11 +62,17 @@ static inline void sample_worker_side(struct message *message)
     static uint64_t leases[2] = {7, 8};
     switch (message->kind) {
     case MESSAGE_HELLO:
-        message->hello =
-            (struct message_hello){MESSAGE_ROLE_WORKER, 1, 1, "worker-1.lab", "kroo-engine 1 abc", 99, 2, 64};
+        message->hello = (struct message_hello){.role = MESSAGE_ROLE_WORKER,
+                                                .protocol = 1,
+                                                .protocol_min = 1,
+                                                .name = "worker-1.lab",
+                                                .engine_build = "kroo-engine 1 abc",
+                                                .session_nonce = 99,
+                                                .slots = 2,
+                                                .credit = 64};
         break;
     case MESSAGE_LEASE_REQUEST:
-        message->lease_request = (struct message_lease_request){32, 600};
+        message->lease_request = (struct message_lease_request){.pairs = 32, .pairs_per_minute = 600};
         break;
     case MESSAGE_RESULTS:
         games[0] = sample_game(0);
@@ -77,7 +83,7 @@ static inline void sample_worker_side(struct message *message)
         message->progress = (struct message_progress){progress, 2};
         break;
     case MESSAGE_RELEASE:
-        message->release = (struct message_release){leases, 2, true, ""};
+        message->release = (struct message_release){.leases = leases, .lease_count = 2, .goodbye = true};
         break;
     default:
         sample_hash(message->artifact_request.sha256, 3);
@@ -96,7 +102,13 @@ static inline void sample_answer(struct message *message)
     static uint8_t content[5] = {1, 2, 0, 254, 255};
     switch (message->kind) {
     case MESSAGE_WELCOME:
-        message->welcome = (struct message_welcome){11, 1, 5000, 60000, 3, {0}, "kroo-engine 1 abc"};
+        message->welcome = (struct message_welcome){.session = 11,
+                                                    .protocol = 1,
+                                                    .progress_ms = 5000,
+                                                    .term_ms = 60000,
+                                                    .announcement = 3,
+                                                    .engine_build = "kroo-engine 1 abc",
+                                                    .scale_ppm = MESSAGE_SCALE_USUAL};
         sample_hash(message->welcome.announced, 4);
         break;
     case MESSAGE_REFUSED:
@@ -151,6 +163,10 @@ static inline void sample_control(struct message *message)
         break;
     case MESSAGE_STOP_EXPERIMENT:
         message->stop_experiment = (struct message_stop_experiment){42, "by hand"};
+        break;
+    case MESSAGE_CONTROL_EXPERIMENT:
+        message->control_experiment =
+            (struct message_control_experiment){42, MESSAGE_VERB_PRIORITY, -7, "it must wait"};
         break;
     case MESSAGE_PROMOTE_WEIGHTS:
         sample_hash(message->promote_weights.sha256, 2);

@@ -181,6 +181,41 @@ static void test_engines_and_tables_arrive(void **state)
     free(frame.bytes);
 }
 
+static void test_faults_arrive(void **state)
+{
+    (void)state;
+    struct message message = sample_message(MESSAGE_RELEASE), back;
+    message.release.fault = (struct message_fault){MESSAGE_FAULT_START, 42, 1, 1000, 1, 2, "FcEbDa"};
+    struct frame frame = encode(&message);
+    assert_decodes(frame, &back);
+    assert_int_equal(back.release.fault.kind, MESSAGE_FAULT_START);
+    assert_int_equal(back.release.fault.experiment, 42);
+    assert_int_equal(back.release.fault.side, 1);
+    assert_int_equal(back.release.fault.pair, 1000);
+    assert_int_equal(back.release.fault.leg, 1);
+    assert_int_equal(back.release.fault.attempt, 2);
+    assert_string_equal(back.release.fault.moves, "FcEbDa");
+    message_done(&back);
+    free(frame.bytes);
+
+    message = sample_message(MESSAGE_RESULTS);
+    strcpy(message.results.games[1].fault, "it exited with status 9");
+    frame = encode(&message);
+    assert_decodes(frame, &back);
+    assert_string_equal(back.results.games[0].fault, "");
+    assert_string_equal(back.results.games[1].fault, "it exited with status 9");
+    message_done(&back);
+    free(frame.bytes);
+
+    message = sample_message(MESSAGE_HELLO);
+    strcpy(message.hello.confinement, "namespaces");
+    frame = encode(&message);
+    assert_decodes(frame, &back);
+    assert_string_equal(back.hello.confinement, "namespaces");
+    message_done(&back);
+    free(frame.bytes);
+}
+
 static void test_terms_of_an_experiment_arrive(void **state)
 {
     (void)state;
@@ -223,6 +258,45 @@ static void test_terms_of_an_experiment_arrive(void **state)
     free(frame.bytes);
 }
 
+static void test_speeds_and_tags_arrive(void **state)
+{
+    (void)state;
+    struct message hello = sample_message(MESSAGE_HELLO), back;
+    strcpy(hello.hello.tags, "arch=x86_64,gpu");
+    hello.hello.speed = 1234567;
+    hello.hello.spread_ppm = 20000;
+    hello.hello.load_ppm = 500000;
+    struct frame frame = encode(&hello);
+    assert_decodes(frame, &back);
+    assert_string_equal(back.hello.tags, "arch=x86_64,gpu");
+    assert_true(back.hello.speed == 1234567 && back.hello.spread_ppm == 20000 &&
+                back.hello.load_ppm == 500000);
+    message_done(&back);
+    free(frame.bytes);
+    struct message welcome = sample_message(MESSAGE_WELCOME);
+    welcome.welcome.scale_ppm = 1500000;
+    frame = encode(&welcome);
+    assert_decodes(frame, &back);
+    assert_int_equal(back.welcome.scale_ppm, 1500000);
+    message_done(&back);
+    free(frame.bytes);
+    struct message request = sample_message(MESSAGE_LEASE_REQUEST);
+    request.lease_request.work_ms = 1700;
+    frame = encode(&request);
+    assert_decodes(frame, &back);
+    assert_int_equal(back.lease_request.work_ms, 1700);
+    message_done(&back);
+    free(frame.bytes);
+    struct message results = sample_message(MESSAGE_RESULTS);
+    results.results.games[1].core_us = UINT32_MAX;
+    frame = encode(&results);
+    assert_decodes(frame, &back);
+    assert_true(back.results.games[0].core_us == 0 && back.results.games[1].core_us == UINT32_MAX);
+    message_done(&back);
+    free(frame.bytes);
+    results.results.games[1].core_us = 0;
+}
+
 /* --- one wrong field a time --- */
 
 /* A fresh sample with one field changed must be refused for `because`. */
@@ -248,6 +322,7 @@ static void test_hello_refusals(void **state)
                                         "a\nb", "\xc3\xa9", "a;b", "-\x7f"};
     for (size_t i = 0; i < sizeof names / sizeof *names; i++)
         REFUSED(MESSAGE_HELLO, strcpy(m.hello.name, names[i]), "name");
+    REFUSED(MESSAGE_HELLO, strcpy(m.hello.tags, "cpu~avx2"), "`cpu~avx2` is no tag");
     struct message far = sample_message(MESSAGE_HELLO), back;
     far.hello.protocol = 900; /* a later version must be readable, so that it can be answered */
     struct frame frame = encode(&far);
@@ -362,6 +437,10 @@ static void test_list_and_artifact_refusals(void **state)
             "257 dropped");
     static uint64_t zero[1] = {0};
     REFUSED(MESSAGE_RELEASE, (m.release.leases = zero, m.release.lease_count = 1), "out of range");
+    REFUSED(MESSAGE_RELEASE, (m.release.fault = (struct message_fault){.kind = 9}), "fault kind is 9");
+    REFUSED(MESSAGE_RELEASE, (m.release.fault = (struct message_fault){.kind = 1}), "experiment");
+    REFUSED(MESSAGE_RELEASE, (m.release.fault = (struct message_fault){1, 42, 3, 0, 0, 1, ""}), "side");
+    REFUSED(MESSAGE_RELEASE, (m.release.fault = (struct message_fault){1, 42, 1, 0, 0, 1, "xyz"}), "moves");
     REFUSED(MESSAGE_ARTIFACT_REQUEST, m.artifact_request.length = MESSAGE_CHUNK_MAX + 1, "length");
     REFUSED(MESSAGE_ARTIFACT_REQUEST, m.artifact_request.length = 0, "length");
     REFUSED(MESSAGE_ARTIFACT_REQUEST, m.artifact_request.offset = UINT64_MAX, "offset");
@@ -646,7 +725,9 @@ int main(void)
         cmocka_unit_test(test_every_kind_keeps_its_bytes),
         cmocka_unit_test(test_fields_arrive),
         cmocka_unit_test(test_engines_and_tables_arrive),
+        cmocka_unit_test(test_faults_arrive),
         cmocka_unit_test(test_terms_of_an_experiment_arrive),
+        cmocka_unit_test(test_speeds_and_tags_arrive),
         cmocka_unit_test(test_hello_refusals),
         cmocka_unit_test(test_answer_refusals),
         cmocka_unit_test(test_grant_refusals),

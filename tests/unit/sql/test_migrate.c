@@ -72,7 +72,8 @@ static void the_text_is_the_file(void **state)
         assert_int_equal(fscanf(pipe, "%64s", hex), 1);
         pclose(pipe);
         assert_string_equal(hex, migrations[i].sha256);
-        assert_int_equal(migrations[i].number, i + 1);
+        assert_true(migrations[i].number >
+                    (i > 0 ? migrations[i - 1].number : 0)); /* gaps are none of ours */
     }
 }
 

@@ -12,7 +12,7 @@
 #include "tests/unit/worker/scratch.h"
 #include "worker/files.h"
 
-enum { MOVE_MS = 1500, NODES = 300, HASH_KIB = 1024 };
+enum { MOVE_MS = 2500, NODES = 300, HASH_KIB = 1024 };
 
 static char folder[SCRATCH_PATH];
 static struct rules rules;
@@ -36,16 +36,29 @@ static int tear_down(void **state)
     return 0;
 }
 
-/* A script of its own name. */
-static const char *script(const char *name, const char *text)
+/* This build's `file`, two folders above the test. */
+static const char *built(const char *file)
+{
+    static char path[4200];
+    char own[4096];
+    ssize_t size = readlink("/proc/self/exe", own, sizeof own - 1);
+    assert_true(size > 0);
+    own[size] = '\0';
+    for (int up = 0; up < 3; up++)
+        *strrchr(own, '/') = '\0';
+    snprintf(path, sizeof path, "%s/%s", own, file);
+    return path;
+}
+
+/* A player with this fault (tests/players/player.c); the text lives until the next call. */
+static const char *player(const char *fault)
 {
     static char path[SCRATCH_PATH + 64];
-    snprintf(path, sizeof path, "%s/%s", folder, name);
-    FILE *file = fopen(path, "we");
-    assert_non_null(file);
-    fprintf(file, "#!/bin/sh\n%s\n", text);
-    assert_int_equal(fclose(file), 0);
-    assert_int_equal(chmod(path, 0700), 0);
+    char command[4600];
+    snprintf(path, sizeof path, "%s/%s", folder, fault);
+    snprintf(command, sizeof command, "{ cat '%s'; printf '\\n#player %s\\n'; } >'%s' && chmod 755 '%s'",
+             built("tests/players/player"), fault, path, path);
+    assert_int_equal(system(command), 0);
     return path;
 }
 
@@ -67,19 +80,6 @@ static enum play_status play(struct process *process, const char *engine, const 
     return status;
 }
 
-static const char *real_engine(void)
-{
-    static char path[4200];
-    char own[4096];
-    ssize_t size = readlink("/proc/self/exe", own, sizeof own - 1);
-    assert_true(size > 0);
-    own[size] = '\0';
-    for (int up = 0; up < 3; up++)
-        *strrchr(own, '/') = '\0';
-    snprintf(path, sizeof path, "%s/kroo-engine", own);
-    return path;
-}
-
 static void plays_the_same_games_as_the_search(void **state)
 {
     (void)state;
@@ -88,7 +88,7 @@ static void plays_the_same_games_as_the_search(void **state)
         for (unsigned leg = 0; leg < 2; leg++) {
             struct play_record ours, theirs;
             assert_int_equal(play(NULL, NULL, "", pair, leg, NULL, &ours), PLAY_DONE);
-            assert_int_equal(play(process, real_engine(), "", pair, leg, NULL, &theirs), PLAY_DONE);
+            assert_int_equal(play(process, built("kroo-engine"), "", pair, leg, NULL, &theirs), PLAY_DONE);
             assert_string_equal(ours.moves, theirs.moves);
             assert_int_equal(ours.result, theirs.result);
             assert_true(theirs.nodes > 0 && theirs.nodes <= ours.nodes); /* as told: finished iterations */
@@ -104,11 +104,12 @@ static void an_option_that_is_none_gives_no_game(void **state)
     (void)state;
     struct process *process = process_create();
     struct play_record record;
-    assert_int_equal(play(process, real_engine(), "Nonsense=1", 0, 0, NULL, &record), PLAY_FAILED);
+    assert_int_equal(play(process, built("kroo-engine"), "Nonsense=1", 0, 0, NULL, &record), PLAY_FAILED);
     assert_non_null(strstr(process_reason(process), "has no option Nonsense"));
-    assert_int_equal(play(process, real_engine(), "Level=Grandmother", 0, 0, NULL, &record), PLAY_FAILED);
+    assert_int_equal(play(process, built("kroo-engine"), "Level=Grandmother", 0, 0, NULL, &record),
+                     PLAY_FAILED);
     assert_non_null(strstr(process_reason(process), "Level needs"));
-    assert_int_equal(play(process, real_engine(), "Level=Apprentice\nSeed=3", 0, 0, NULL, &record),
+    assert_int_equal(play(process, built("kroo-engine"), "Level=Apprentice\nSeed=3", 0, 0, NULL, &record),
                      PLAY_DONE);
     play_record_done(&record);
     process_destroy(process);
@@ -119,57 +120,61 @@ static void check_failure(const char *engine, const char *why)
     struct process *process = process_create();
     struct play_record record;
     int64_t began = progress_now_ms();
-    assert_int_equal(play(process, engine, "", 0, 0, NULL, &record), PLAY_FAILED);
+    if (play(process, engine, "", 0, 0, NULL, &record) != PLAY_FAILED)
+        fail_msg("%s played", engine);
     if (strstr(process_reason(process), why) == NULL)
         fail_msg("said '%s', expected '%s'", process_reason(process), why);
     assert_true(progress_now_ms() - began < 60000);
     process_destroy(process);
 }
 
-#define GREET                                                                                                \
-    "n=0; while read -r line; do case $line in uci) echo id name Toy; echo uciok;; isready) echo readyok;; " \
-    "go*) n=$((n+1)); "
-#define END ";; esac; done"
-
 static void what_fails_before_its_first_move_gives_no_game(void **state)
 {
     (void)state;
+    static const struct {
+        const char *fault, *why;
+    } cases[] = {
+        {"crash", "it was killed by signal 11"},
+        {"quit", "it exited with status 9, and wrote \"broken"},
+        {"close", "it closed its output and runs on"},
+        {"flood", "it says more than any program should"},
+        {"long", "it says more than any program should"},
+        {"zeros", "it says more than any program should"},
+    };
+    static const char *const steps[] = {"start", "uci", "isready", "ucinewgame", "position", "go"};
     check_failure("/no/such/program", "No such file");
-    check_failure(script("ends", "echo broken >&2; exit 7"), "it exited with status 7, and wrote \"broken");
-    check_failure(script("dies", "kill -9 $$"), "killed by signal 9");
-    check_failure(script("floods", "exec yes"), "more than any program should");
-    check_failure(script("long", "head -c 100000 /dev/zero | tr '\\0' x; cat"),
-                  "more than any program should");
-    check_failure(script("nul", "head -c 10 /dev/zero; cat"), "more than any program should");
-    check_failure(script("hangs", GREET "exec tail -f /dev/null" END),
-                  "no `bestmove` in answer to `go`: it did "
-                  "not answer in time");
-    check_failure(script("word", GREET "echo bestmove resign" END), "no house");
-    check_failure(script("wrong", GREET "echo bestmove 0000" END), "no house");
+    check_failure("/bin/true", "it exited with status 0");
+    check_failure("/bin/cat", "no `uciok` in answer to `uci`");
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
+        for (size_t step = 0; step < sizeof steps / sizeof *steps; step++) {
+            char fault[64];
+            snprintf(fault, sizeof fault, "%s-%s-1", cases[i].fault, steps[step]);
+            check_failure(player(fault), cases[i].why);
+        }
 }
 
-/* A program that passes on what the real engine says, until line `word` has come `times` times. */
-static const char *fails_at(const char *name, const char *word, int times, const char *fault)
+/* What is silent costs its deadline: the greeting's, that of `isready`, and that of a move. */
+static void what_is_silent_before_its_first_move_gives_no_game(void **state)
 {
-    char text[8192];
-    snprintf(
-        text, sizeof text,
-        "p=%s/%s; rm -f $p.in $p.out; mkfifo $p.in $p.out; %s <$p.in >$p.out & exec 3>$p.in 4<$p.out; n=0\n"
-        "relay() { while read -r answer <&4; do echo \"$answer\"; case $answer in $1*) return;; esac; done; "
-        "}\n"
-        "while read -r line; do case $line in %s*) n=$((n+1)); [ $n -le %d ] || { %s; };; esac\n"
-        "echo \"$line\" >&3; case $line in uci) relay uciok;; isready) relay readyok;; go*) relay bestmove;; "
-        "esac; done",
-        folder, name, real_engine(), word, times, fault);
-    return script(name, text);
+    (void)state;
+    static const char silent[] = "it did not answer in time";
+    check_failure(player("hang-go-1"), "no `bestmove` in answer to `go`: it did not answer in time");
+    check_failure(player("mute-start-1"), silent);
+    check_failure(player("hang-isready-1"), "no `readyok` in answer to `isready`");
+    check_failure(player("mute-isready-2"), "no `readyok` in answer to `isready`");
+    check_failure(player("hang-ucinewgame-1"), "no `readyok` in answer to `isready`");
+    check_failure(player("mute-position-1"), silent);
+    check_failure(player("garble-go-1"), "its answer to `go` is no house");
+    check_failure(player("illegal-go-1"), "its answer to `go` is no house");
 }
 
-static void check_claim(const char *engine, unsigned leg, enum game_reason reason)
+static void check_claim(const char *fault, unsigned leg, enum game_reason reason)
 {
     struct process *process = process_create();
     struct play_record record;
-    assert_int_equal(play(process, engine, "", 0, leg, NULL, &record), PLAY_DONE);
-    assert_int_equal(record.reason, reason);
+    assert_int_equal(play(process, player(fault), "", 0, leg, NULL, &record), PLAY_DONE);
+    if (record.reason != reason)
+        fail_msg("%s ended by %s", fault, game_reason_text(record.reason));
     assert_int_equal(record.result, leg == 0 ? GAME_NORTH_WINS : GAME_SOUTH_WINS);
     assert_int_equal(record.plies, 4 + 4 + leg); /* opening, two moves each; North's turn is a ply later */
     play_record_done(&record);
@@ -179,22 +184,27 @@ static void check_claim(const char *engine, unsigned leg, enum game_reason reaso
 static void what_fails_later_loses(void **state)
 {
     (void)state;
-    check_claim(fails_at("late-end", "go", 2, "exit 3"), 0, GAME_REASON_CRASH);
-    check_claim(fails_at("late-end-north", "go", 2, "exit 3"), 1, GAME_REASON_CRASH);
-    check_claim(fails_at("late-hang", "go", 2, "exec tail -f /dev/null"), 0, GAME_REASON_CRASH);
-    check_claim(fails_at("late-flood", "go", 2, "exec yes info"), 0, GAME_REASON_CRASH);
-    check_claim(fails_at("late-illegal", "go", 2, "echo bestmove Z; continue"), 0, GAME_REASON_ILLEGAL_MOVE);
+    static const char *const crashes[] = {
+        "crash-go-3", "quit-go-3", "close-go-3",       "flood-go-3",      "long-go-3",       "zeros-go-3",
+        "hang-go-3",  "mute-go-3", "crash-position-3", "quit-position-3", "close-position-3"};
+    for (size_t i = 0; i < sizeof crashes / sizeof *crashes; i++)
+        check_claim(crashes[i], i & 1, GAME_REASON_CRASH);
+    check_claim("illegal-go-3", 0, GAME_REASON_ILLEGAL_MOVE);
+    check_claim("illegal-go-3", 1, GAME_REASON_ILLEGAL_MOVE);
+    check_claim("garble-go-3", 0, GAME_REASON_ILLEGAL_MOVE);
 }
 
-static void a_program_that_died_between_games_is_started_again(void **state)
+/* What a program remembers must not reach its next game: it is started afresh for each. */
+static void each_game_has_a_process_of_its_own(void **state)
 {
     (void)state;
     struct process *process = process_create();
-    const char *mortal = fails_at("mortal", "ucinewgame", 1, "exit 5");
-    for (uint64_t pair = 0; pair < 2; pair++) {
+    char learns[SCRATCH_PATH + 64];
+    snprintf(learns, sizeof learns, "%s", player("illegal-ucinewgame-2"));
+    for (uint64_t pair = 0; pair < 3; pair++) {
         struct play_record ours, theirs;
         assert_int_equal(play(NULL, NULL, "", pair, 0, NULL, &ours), PLAY_DONE);
-        assert_int_equal(play(process, mortal, "", pair, 0, NULL, &theirs), PLAY_DONE);
+        assert_int_equal(play(process, learns, "", pair, 0, NULL, &theirs), PLAY_DONE);
         assert_string_equal(ours.moves, theirs.moves);
         play_record_done(&ours);
         play_record_done(&theirs);
@@ -209,7 +219,7 @@ static void a_game_that_is_stopped_is_no_game(void **state)
     struct play_record record;
     atomic_bool stop = true;
     int64_t began = progress_now_ms();
-    const char *slow = script("slow", GREET "exec tail -f /dev/null" END);
+    const char *slow = player("hang-go-1");
     assert_int_equal(play(process, slow, "", 0, 0, &stop, &record), PLAY_STOPPED);
     assert_true(progress_now_ms() - began < MOVE_MS);
     process_destroy(process);
@@ -233,7 +243,7 @@ static void files_are_verified_and_set_apart(void **state)
                      ARTIFACT_OK);
     assert_int_equal(files_hold(files, FILES_ENGINE, sha256, &rules, &held, reason, sizeof reason), CACHE_OK);
     assert_int_equal(stat(held->path, &status), 0);
-    assert_int_equal(status.st_mode & 07777, 0500);
+    assert_int_equal(status.st_mode & 07777, 0555);
     assert_int_equal(held->path[0], '/');
     assert_int_equal(files_hold(files, FILES_ENGINE, sha256, &rules, &again, reason, sizeof reason),
                      CACHE_OK);
@@ -264,8 +274,9 @@ int main(void)
         cmocka_unit_test(plays_the_same_games_as_the_search),
         cmocka_unit_test(an_option_that_is_none_gives_no_game),
         cmocka_unit_test(what_fails_before_its_first_move_gives_no_game),
+        cmocka_unit_test(what_is_silent_before_its_first_move_gives_no_game),
         cmocka_unit_test(what_fails_later_loses),
-        cmocka_unit_test(a_program_that_died_between_games_is_started_again),
+        cmocka_unit_test(each_game_has_a_process_of_its_own),
         cmocka_unit_test(a_game_that_is_stopped_is_no_game),
         cmocka_unit_test(files_are_verified_and_set_apart),
     };

@@ -1,0 +1,217 @@
+/* `kroo faults [ID]` and `kroo replay-fault FAULT`: what players' programs did wrong, and whether they do it
+ * again with the same engine, limits, opening and seed (DESIGN section 7). */
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "coordinator/cli/commands.h"
+#include "coordinator/cli/connect.h"
+#include "coordinator/cli/replay.h"
+
+enum { OPTION_LIMIT = 0x3000, OPTION_MOVE_MS };
+enum { LIMIT_MAX = 1000000, MOVE_MS_LOW = 100, MOVE_MS_HIGH = 24 * 3600 * 1000 };
+
+/* --- kroo faults --- */
+
+struct faults {
+    struct args_common common;
+    uint64_t id, limit;
+};
+
+static error_t faults_parse(int key, char *text, struct argp_state *state)
+{
+    struct faults *faults = state->input;
+    switch (key) {
+    case ARGP_KEY_INIT:
+        state->child_inputs[0] = &faults->common;
+        return 0;
+    case OPTION_LIMIT:
+        faults->limit = args_number(state, "--limit", text, 1, LIMIT_MAX);
+        return 0;
+    case ARGP_KEY_ARG:
+        if (state->arg_num > 0)
+            return ARGP_ERR_UNKNOWN;
+        faults->id = args_id(state, text);
+        return 0;
+    default:
+        return ARGP_ERR_UNKNOWN;
+    }
+}
+
+int faults_command(int argc, char **argv)
+{
+    static const struct argp_option options[] = {
+        {"limit", OPTION_LIMIT, "N", 0, "The newest N (default 50)", 1}, {0}};
+    static const struct argp argp = {
+        .options = options,
+        .parser = faults_parse,
+        .args_doc = "[ID]",
+        .doc = "List what players' programs did wrong, of one experiment or of all: before their first move "
+               "(start: no game), or how they lost a game (illegal-move, deadline, crash); which worker saw "
+               "it, and after how many moves. `kroo faults --json` adds moves and seed.\v"
+               "Examples:\n  kroo faults 12\n  kroo replay-fault 3",
+        .children = args_common_children};
+    static const char people[] =
+        "select id, experiment_id as experiment, pair_no as pair, leg, kind, side || ': ' || engine as "
+        "player, ply, worker, to_char(recorded_at at time zone 'UTC', 'YYYY-MM-DD HH24:MI') as at, why from "
+        "kroo.fault_report where $1::bigint = 0 or experiment_id = $1::bigint order by id desc limit "
+        "$2::bigint";
+    static const char all[] =
+        "select id, experiment_id as experiment, pair_no as pair, leg, kind, side, engine, "
+        "encode(engine_sha256, 'hex') as engine_sha256, ply, moves, seed, worker, attempt, "
+        "to_char(recorded_at at time zone 'UTC', 'YYYY-MM-DD\"T\"HH24:MI:SS\"Z\"') as at, why from "
+        "kroo.fault_report where $1::bigint = 0 or experiment_id = $1::bigint order by id desc limit "
+        "$2::bigint";
+    struct faults faults = {.limit = 50};
+    char id[24], limit[24];
+    const char *parameters[] = {id, limit};
+    argp_parse(&argp, argc, argv, 0, NULL, &faults);
+    snprintf(id, sizeof id, "%llu", (unsigned long long)faults.id);
+    snprintf(limit, sizeof limit, "%llu", (unsigned long long)faults.limit);
+    int status;
+    struct store *store = connect_reader(&faults.common, &status);
+    if (!store)
+        return status;
+    status = connect_print(store, faults.common.json, faults.common.json ? all : people, parameters, 2,
+                           "no faults");
+    store_close(store);
+    return status;
+}
+
+/* --- kroo replay-fault --- */
+
+struct fault {
+    struct replay replay;
+    uint64_t id, move_ms;
+    struct store_table row; /* experiment, pair, leg, kind, side, moves, why */
+};
+
+static error_t fault_parse(int key, char *text, struct argp_state *state)
+{
+    struct fault *fault = state->input;
+    switch (key) {
+    case ARGP_KEY_INIT:
+        state->child_inputs[0] = &fault->replay.common;
+        return 0;
+    case OPTION_MOVE_MS:
+        fault->move_ms = args_number(state, "--move-ms", text, MOVE_MS_LOW, MOVE_MS_HIGH);
+        return 0;
+    case ARGP_KEY_ARG:
+        if (state->arg_num > 0)
+            return ARGP_ERR_UNKNOWN;
+        fault->id = args_number(state, "FAULT", text, 1, INT64_MAX);
+        return 0;
+    case ARGP_KEY_END:
+        if (fault->id == 0)
+            argp_error(state, "it needs the number of a fault: `kroo faults` lists them");
+        return 0;
+    default:
+        return ARGP_ERR_UNKNOWN;
+    }
+}
+
+static int load_fault(struct fault *fault, struct store *store)
+{
+    char id[24];
+    const char *parameters[] = {id};
+    snprintf(id, sizeof id, "%llu", (unsigned long long)fault->id);
+    int status = connect_query(
+        store,
+        "select experiment_id, pair_no, leg, kind, coalesce(side, ''), moves, why from kroo.fault_report "
+        "where id = $1::bigint",
+        parameters, 1, &fault->row);
+    if (status != COMMAND_DONE)
+        return status;
+    if (fault->row.rows != 1)
+        return args_refuse("there is no fault %s: `kroo faults` lists them", id);
+    if (!store_cell(&fault->row, 0, 1)[0])
+        return args_refuse("fault %s is no game's (%s: %s)", id, store_cell(&fault->row, 0, 3),
+                           store_cell(&fault->row, 0, 6));
+    struct replay *replay = &fault->replay;
+    if (args_parse_number(store_cell(&fault->row, 0, 0), 1, INT64_MAX, &replay->id) != 0 ||
+        args_parse_number(store_cell(&fault->row, 0, 1), 0, INT64_MAX, &replay->pair) != 0 ||
+        args_parse_number(store_cell(&fault->row, 0, 2), 0, 1, &replay->leg) != 0)
+        return args_refuse("fault %s cannot be read", id);
+    replay->players[0].move_ms = replay->players[1].move_ms = (int)fault->move_ms;
+    return replay_load(replay, store);
+}
+
+/* How the game went this time: the kind of its fault, or how else it ended. */
+static const char *ended_by(const struct fault *fault, enum play_status status)
+{
+    return status == PLAY_FAILED ? "start"
+           : status == PLAY_DONE ? game_reason_text(fault->replay.again.reason)
+                                 : "";
+}
+
+static const char *said(const struct fault *fault)
+{
+    const struct stand_in *players = fault->replay.players;
+    return players[0].reason[0] ? players[0].reason : players[1].reason;
+}
+
+static int report_fault(const struct fault *fault, enum play_status status)
+{
+    const char *moves = store_cell(&fault->row, 0, 5), *kind = store_cell(&fault->row, 0, 3);
+    const char *again = fault->replay.again.moves ? fault->replay.again.moves : "";
+    const char *ended = ended_by(fault, status);
+    bool same = strcmp(kind, ended) == 0 && strcmp(moves, again) == 0;
+    if (fault->replay.common.json)
+        table_json_print(json_pack("{s:I, s:I, s:I, s:I, s:s, s:s, s:s, s:s, s:s, s:b}", "fault",
+                                   (json_int_t)fault->id, "experiment", (json_int_t)fault->replay.id, "pair",
+                                   (json_int_t)fault->replay.pair, "leg", (json_int_t)fault->replay.leg,
+                                   "kind", kind, "moves", moves, "again", ended, "again_moves", again, "said",
+                                   said(fault), "same", same));
+    else
+        printf("recorded  %s after %zu plies  %s\n          %s\nagain     %s after %zu plies  %s\n          "
+               "%s\n",
+               kind, strlen(moves), moves, store_cell(&fault->row, 0, 6), ended, strlen(again), again,
+               said(fault));
+    if (same && !fault->replay.common.json)
+        printf("the fault came again\n");
+    return same ? COMMAND_DONE : args_refuse("the fault did not come again");
+}
+
+static int replay_fault(struct fault *fault)
+{
+    enum play_status status = replay_play(&fault->replay);
+    if (status != PLAY_DONE && status != PLAY_FAILED)
+        return args_refuse("the game cannot be played again: %s", status == PLAY_TOO_LONG ? "it does not end"
+                                                                  : status == PLAY_NO_OPENING
+                                                                      ? "there is no opening"
+                                                                      : "no memory");
+    return report_fault(fault, status);
+}
+
+int replay_fault_command(int argc, char **argv)
+{
+    static const struct argp_option options[] = {
+        {"move-ms", OPTION_MOVE_MS, "MS", 0,
+         "A program that has not answered by then hangs, as on the worker (default 60000)", 1},
+        {0}};
+    static const struct argp argp = {
+        .options = options,
+        .parser = fault_parse,
+        .args_doc = "FAULT",
+        .doc = "Play the game of a fault again, up to the fault, with the same engine, weights, limits, "
+               "opening and seed, confined as on a worker; and say whether the fault came again at the same "
+               "move. Exit status 1 when it did not.\v"
+               "Examples:\n  kroo faults 12\n  kroo replay-fault 3",
+        .children = args_common_children};
+    struct fault fault = {0};
+    argp_parse(&argp, argc, argv, 0, NULL, &fault);
+    signal(SIGPIPE, SIG_IGN);
+    int status;
+    struct store *store = connect_reader(&fault.replay.common, &status);
+    if (!store)
+        return status;
+    status = load_fault(&fault, store);
+    store_close(store);
+    if (status == COMMAND_DONE) {
+        replay_warn(&fault.replay);
+        status = replay_fault(&fault);
+    }
+    store_table_done(&fault.row);
+    replay_done(&fault.replay);
+    return status;
+}

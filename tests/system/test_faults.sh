@@ -1,0 +1,77 @@
+#!/usr/bin/env bash
+# Programs that crash, hang, play what is no move or fail before their first one: an error without a game before the
+# first move, a loss that two workers agree on after it; each recorded, shown and replayed. And a worker whose program
+# hangs leaves in time.
+. "$(dirname "$0")/lib.sh"
+export KROO_MOVE_MS=3000
+
+run_match() { id=$("$kroo" match starting starting --dir "$dir" "$@" 2>"$work/said" | head -n 1) && [ -n "$id" ]; }
+state_is() { [ "$(sql "select state from experiment where id = $id")" = "$1" ]; }
+settled() { sql "select string_agg(distinct settlement, ';') from dispute where experiment_id = $id"; }
+reasons() { sql "select string_agg(distinct reason || ' ' || claimed, ';' order by reason || ' ' || claimed) from game_counted where experiment_id = $id"; }
+engines() { pgrep -f "^$dir/worker-[0-9]+/engines/"; }
+add() { player "$1" "$2" && "$kroo" engine add "$work/$1" --name "$1" --dir "$dir" >/dev/null 2>"$work/said"; }
+faults() { sql "select $1 from fault_report where experiment_id = $id"; }
+newest() { sql "select max(id) from fault where experiment_id = $id"; }
+
+ok "a private cluster" "$kroo" up --dir "$dir" --workers 2
+ok "its workers say what keeps programs in" grep -rEq 'confinement programs="(namespaces|limits only)"' "$dir/log"
+is "and so does the database" "$(sql "select bool_and(confinement in ('namespaces', 'limits only')) from session where name like 'worker-%'")" t
+
+# --- after the first move: two workers' word ---
+ok "an engine that will play what is no move" add illegal illegal-go-3
+run_match --engine-a illegal --nodes 100 --nodes-a 50 --pairs 2 --seed 5
+ok "is played to the end" wait_until 120 state_is finished
+is "each of its games is a claimed loss" "$(reasons)|$(sql "select bool_and(a_half_points = 0) from game_counted where experiment_id = $id")" 'illegal-move true|t'
+is "that two workers agree on" "$(settled)" 'kept: two independent workers agree'
+is "each run of each game is recorded" "$(faults "count(*), bool_and(side = 'a' and engine = 'illegal' and kind = 'illegal-move' and worker like 'worker-%' and seed = 5)")" '8|t'
+is "with the moves that led there" "$(sql "select bool_and(f.moves = g.moves) from fault f join game g using (experiment_id, pair_no, leg) where experiment_id = $id")" t
+ok "kroo verify agrees" "$kroo" verify --dir "$dir" "$id"
+ok "kroo replay comes to the same end" "$kroo" replay --dir "$dir" "$id" 0 0
+ok "kroo faults lists them" grep -q 'a: illegal.*its move is not legal' <("$kroo" faults --dir "$dir" "$id")
+is "as JSON, too" "$("$kroo" faults --dir "$dir" "$id" --json | jq -r '.[0].kind + " " + .[0].engine')" 'illegal-move illegal'
+ok "and the fault comes again" grep -q 'the fault came again' <("$kroo" replay-fault --dir "$dir" "$(newest)")
+
+ok "one that crashes" add crashes crash-go-3
+run_match --engine-b crashes --nodes 100 --nodes-a 50 --pairs 1 --seed 6
+ok "loses so" wait_until 120 state_is finished
+is "by two workers' word" "$(reasons)|$(settled)" 'crash true|kept: two independent workers agree'
+is "and is recorded" "$(faults "count(*), bool_and(side = 'b' and kind = 'crash' and why ~ 'killed by signal 11|exited with status')")" '4|t'
+ok "the fault comes again" "$kroo" replay-fault --dir "$dir" "$(newest)"
+
+ok "one that hangs" add hangs hang-go-2
+run_match --engine-b hangs --nodes 100 --nodes-a 50 --pairs 1 --seed 6
+ok "loses so" wait_until 120 state_is finished
+is "by two workers' word" "$(reasons)|$(settled)" 'crash true|kept: two independent workers agree'
+ok "the fault comes again" "$kroo" replay-fault --dir "$dir" "$(newest)" --move-ms 2000
+
+ok "one that crashes on one machine alone" add once crash-go-3-worker-1
+run_match --engine-a once --nodes 100 --nodes-a 50 --pairs 1 --seed 6
+ok "is played to the end" wait_until 120 state_is finished
+is "and has not lost" "$(reasons | grep -c true || :)" 0
+ok "kroo verify agrees" "$kroo" verify --dir "$dir" "$id"
+
+# --- before the first move: no game at all ---
+ok "one that never moves on a worker" add barren quit-go-1-worker-
+run_match --engine-a barren --nodes 100 --nodes-b 50 --pairs 4 --seed 6
+ok "stops the experiment" wait_until 150 state_is blocked
+is "with its reason" "$(sql "select state_reason ~ 'failed before its first move: player a: .*exited with status 9.*said by two workers' from experiment where id = $id")" t
+is "and without a game" "$(sql "select count(*) from game where experiment_id = $id")" 0
+is "but with a record" "$(faults "bool_and(kind = 'start' and side = 'a' and pair_no is not null and ply between 8 and 9)")" t
+fails "elsewhere the fault does not come again" 1 "did not come again" "$kroo" replay-fault --dir "$dir" "$(newest)"
+fails "a fault that is not there" 1 "kroo faults" "$kroo" replay-fault --dir "$dir" 999999
+
+# --- a worker whose program hangs leaves in time ---
+ok "one that hangs at once" add asleep hang-isready-1-worker-
+"$kroo" down --dir "$dir" >/dev/null
+KROO_MOVE_MS=60000 KROO_DRAIN_MS=3000 "$kroo" up --dir "$dir" --workers 1 >/dev/null
+run_match --engine-a asleep --nodes 100 --nodes-b 50 --pairs 4 --seed 6
+ok "hangs" wait_until 60 engines
+worker=$(pid_of worker-1)
+began=$(date +%s)
+kill -TERM "$worker"
+gone() { ! kill -0 "$worker"; }
+ok "its worker ends all the same" wait_until 30 gone
+ok "within its time" test $(($(date +%s) - began)) -le 10
+ok "and leaves no program behind" test -z "$(engines)"
+done_testing
