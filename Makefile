@@ -81,6 +81,16 @@ $(BUILD)/obj/gen/migrations_data.o: $(MIGRATIONS_C)
 	@mkdir -p $(@D)
 	$(CC) $(CFLAGS_ALL) -c -o $@ $<
 
+# So do the shipped queries.
+QUERIES := $(sort $(wildcard sql/queries/*.sql))
+QUERIES_C := $(BUILD)/gen/sql/queries_data.c
+$(QUERIES_C): $(QUERIES) sql/embed_queries.sh
+	@mkdir -p $(@D)
+	sh sql/embed_queries.sh $(QUERIES) > $@.tmp && mv $@.tmp $@
+$(BUILD)/obj/gen/queries_data.o: $(QUERIES_C)
+	@mkdir -p $(@D)
+	$(CC) $(CFLAGS_ALL) -c -o $@ $<
+
 # The engine's name: its sources' digest, so that equal sources have equal names everywhere.
 ENGINE_BUILD := kroo-engine 1 $(shell cat $(sort $(wildcard engine/*.[ch])) | sha256sum | cut -c1-12)
 $(BUILD)/obj/engine/build.o: $(wildcard engine/*.[ch])
@@ -104,7 +114,7 @@ define archive
 endef
 $(LIB_ENGINE): $(call obj,$(ENGINE_SRC)) ; $(archive)
 $(LIB_PROTO): $(call obj,$(PROTO_SRC)) $(BUILD)/obj/gen/kroo.pb-c.o ; $(archive)
-$(LIB_SQL): $(call obj,$(SQL_SRC)) $(BUILD)/obj/gen/migrations_data.o ; $(archive)
+$(LIB_SQL): $(call obj,$(SQL_SRC)) $(BUILD)/obj/gen/migrations_data.o $(BUILD)/obj/gen/queries_data.o ; $(archive)
 $(LIB_WORKER): $(call obj,$(WORKER_SRC)) ; $(archive)
 $(LIB_EVAL): $(call obj,$(EVAL_SRC)) ; $(archive)
 $(LIB_COORDINATOR): $(call obj,$(COORDINATOR_SRC)) ; $(archive)
@@ -152,7 +162,7 @@ $(BUILD)/tests/worker/test_process: | $(BUILD)/kroo-engine
 $(BUILD)/tests/eval/test_kroo_train: | $(BUILD)/kroo-train
 .SECONDARY:
 # Synthetic workers and a sick cable, for the coordinator's bench and the system tests.
-TEST_PROGRAMS := $(BUILD)/bench/load $(BUILD)/bench/trainer $(BUILD)/tests/system/liar $(BUILD)/tests/system/proxy
+TEST_PROGRAMS := $(BUILD)/bench/load $(BUILD)/bench/generate $(BUILD)/bench/trainer $(BUILD)/tests/system/liar $(BUILD)/tests/system/proxy
 # Players with faults, and one that tries to get out.
 TEST_PLAYERS := $(BUILD)/tests/players/player $(BUILD)/tests/players/prisoner
 TEST_PROGRAMS += $(TEST_PLAYERS)
@@ -165,6 +175,9 @@ $(BUILD)/tests/system/liar: $(call obj,tests/system/liar.c)
 $(BUILD)/bench/load $(BUILD)/tests/system/liar: $(call obj,tests/bench/synthetic.c) $(LIB_PROTO) $(LIB_ENGINE)
 	@mkdir -p $(@D)
 	$(link) $(PROTO_LIBS) -lm
+$(BUILD)/bench/generate: $(call obj,tests/bench/generate.c) $(LIB_ENGINE)
+	@mkdir -p $(@D)
+	$(link) -lm
 $(BUILD)/bench/trainer: $(call obj,tests/bench/trainer.c) $(LIB_EVAL) $(LIB_SQL) $(LIB_PROTO) $(LIB_ENGINE)
 	@mkdir -p $(@D)
 	$(link) $(PROTO_LIBS) $(SQL_LIBS) $(BLAS_LIBS) -lm

@@ -34,6 +34,7 @@ void job_destroy(struct job *job)
     case JOB_REPORT:
         free(job->report.complete);
         free(job->report.disputed);
+        tune_book_destroy(job->report.players);
         break;
     case JOB_CONTROL:
         free(job->control.disputed);

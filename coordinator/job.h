@@ -7,6 +7,7 @@
 #include <pthread.h>
 #include <stdbool.h>
 
+#include "coordinator/tune_book.h"
 #include "coordinator/control.h"
 #include "coordinator/terms.h"
 #include "proto/message.h"
@@ -118,8 +119,10 @@ struct job_report {
     struct job_pair *disputed; /* pairs to play again, by another session than the one that played it last */
     size_t disputed_count;
     uint64_t prefix;
-    bool ended;   /* decided, stopped or finished: no more leases */
-    bool blocked; /* a dispute that does not settle: no more leases either */
+    bool ended;                /* decided, stopped or finished: no more leases */
+    bool blocked;              /* a dispute that does not settle: no more leases either */
+    struct tune_book *players; /* owned; of a tune: what has come to its batches; else NULL */
+    uint64_t follow_up;        /* an experiment that was made at its end, 0 for none */
 };
 
 struct job_peers {

@@ -96,7 +96,8 @@ static int64_t tick(struct lease_book *book, int64_t now_ms)
 /* No pair at or above this is leased. */
 static uint64_t experiment_end(const struct experiment *e)
 {
-    return e->window < e->planned - e->prefix ? e->prefix + e->window : e->planned;
+    uint64_t end = e->window < e->planned - e->prefix ? e->prefix + e->window : e->planned;
+    return e->limit >= end ? end : e->limit > e->prefix ? e->limit : e->prefix;
 }
 
 /* Makes the ring hold every pair below `end`, which lies within the window. */
@@ -429,6 +430,7 @@ enum lease_status lease_experiment_add(struct lease_book *book, uint64_t experim
                                                   .window = window,
                                                   .prefix = prefix,
                                                   .cursor = prefix,
+                                                  .limit = UINT64_MAX,
                                                   .used = true};
     idmap_put(&book->experiment_of, experiment, slot);
     return LEASE_OK;
@@ -452,6 +454,25 @@ void lease_experiment_advance(struct lease_book *book, uint64_t experiment, uint
     e->prefix = prefix;
     if (e->cursor < prefix)
         e->cursor = prefix;
+}
+
+void lease_experiment_bound(struct lease_book *book, uint64_t experiment, uint64_t block, uint64_t limit)
+{
+    struct experiment *e = experiment_find(book, experiment);
+    if (e) {
+        e->block = block;
+        e->limit = limit;
+    }
+}
+
+bool lease_book_waits(const struct lease_book *book)
+{
+    for (uint32_t slot = 0; slot < book->experiment_capacity; slot++) {
+        const struct experiment *e = &book->experiments[slot];
+        if (e->used && !e->closed && e->limit < e->planned)
+            return true;
+    }
+    return false;
 }
 
 void lease_experiment_close(struct lease_book *book, uint64_t experiment)
@@ -593,6 +614,8 @@ static void range_find(struct experiment *e, uint64_t session, uint32_t most, ui
     if (state == PAIR_FRESH)
         cursor_skip(e, end);
     *first = state == PAIR_LOST ? lost : e->cursor;
+    if (e->block && end - *first > e->block - *first % e->block)
+        end = *first + e->block - *first % e->block;
     struct pair cell = pair_at(e, *first);
     *count = 1;
     while (*count < most && *first + *count < end) {

@@ -86,6 +86,11 @@ enum lease_status lease_experiment_add(struct lease_book *book, uint64_t experim
 /* The prefix grew: pairs below it are done for good. Never backwards (ignored). Leases it completes are ended
  * silently: call lease_done for each pair first to hear of them. */
 void lease_experiment_advance(struct lease_book *book, uint64_t experiment, uint64_t prefix);
+/* No lease holds pairs of two blocks, and none a pair at or above `limit` until a later call raises it
+ * (tunes: block = a batch). 0 and UINT64_MAX, as at first: no such bounds. */
+void lease_experiment_bound(struct lease_book *book, uint64_t experiment, uint64_t block, uint64_t limit);
+/* Does an open experiment wait for its limit to be raised? That may come with the next result. */
+bool lease_book_waits(const struct lease_book *book);
 /* Decided, stopped or paused: no more grants; open leases live on so that their results are expected. */
 void lease_experiment_close(struct lease_book *book, uint64_t experiment);
 void lease_experiment_reopen(struct lease_book *book, uint64_t experiment);

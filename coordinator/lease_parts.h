@@ -23,14 +23,15 @@ struct pair {
 
 struct experiment {
     uint64_t id, planned, window, prefix;
-    uint64_t cursor;   /* pairs below are not fresh */
-    uint64_t touched;  /* pairs at or beyond the cursor that are not fresh: after a restart only */
-    uint64_t lost;     /* pairs in state lost, the members of lost_set */
-    uint64_t out;      /* pairs in state leased */
-    uint64_t cores;    /* of the records' `cores` the sum */
-    uint32_t core_cap; /* 0: none */
-    double pair_ms;    /* core time of a pair, over all sessions; 0 = not measured */
-    double games;      /* behind it, forgetting the old ones */
+    uint64_t block, limit; /* lease_experiment_bound */
+    uint64_t cursor;       /* pairs below are not fresh */
+    uint64_t touched;      /* pairs at or beyond the cursor that are not fresh: after a restart only */
+    uint64_t lost;         /* pairs in state lost, the members of lost_set */
+    uint64_t out;          /* pairs in state leased */
+    uint64_t cores;        /* of the records' `cores` the sum */
+    uint32_t core_cap;     /* 0: none */
+    double pair_ms;        /* core time of a pair, over all sessions; 0 = not measured */
+    double games;          /* behind it, forgetting the old ones */
     bool used, closed;
     bool twins;        /* its last ranges may go out twice */
     struct pair *ring; /* owned; pair p at p & (capacity - 1), for prefix <= p < prefix + capacity */

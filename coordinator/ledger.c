@@ -43,6 +43,7 @@ void ledger_destroy(struct ledger *ledger)
     tally_destroy(ledger->tally);
     tally_destroy(ledger->draft);
     terms_destroy(ledger->terms);
+    course_destroy(ledger->course);
     free(ledger);
 }
 
@@ -63,6 +64,8 @@ void ledger_keep(struct ledger *ledger)
     if (!ledger->draft)
         return;
     tally_swap(ledger->tally, ledger->draft);
+    if (ledger->course)
+        course_keep(ledger->course);
     ledger->games_stored = ledger->draft_games_stored;
     ledger->ended = ledger->draft_ended;
     ledger_discard(ledger);
@@ -72,6 +75,8 @@ void ledger_discard(struct ledger *ledger)
 {
     tally_destroy(ledger->draft);
     ledger->draft = NULL;
+    if (ledger->course)
+        course_discard(ledger->course);
 }
 
 enum store_error ledger_settle(struct ledger *ledger, struct store *store, uint64_t pair, bool *again,

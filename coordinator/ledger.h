@@ -4,13 +4,15 @@
 #ifndef KROO_COORDINATOR_LEDGER_H
 #define KROO_COORDINATOR_LEDGER_H
 
+#include "coordinator/course.h"
 #include "coordinator/tally.h"
 #include "coordinator/terms.h"
 
 struct ledger {
     struct store_experiment experiment;
     struct tally *tally;
-    struct terms *terms; /* owned: keeps book and tables for the referees; NULL: they could not be opened */
+    struct terms *terms;   /* owned: keeps book and tables for the referees; NULL: they could not be opened */
+    struct course *course; /* owned; of a tune, else NULL */
     uint64_t games_stored;
     bool ended; /* a verdict is written: nothing counts any more */
     /* of the transaction under way; NULL when it has not touched this experiment */

@@ -71,6 +71,8 @@ static double lead(const struct rating_fit *fit, const double *x, const struct r
 static double loss(const struct rating_fit *fit, const double *x)
 {
     double sum = 0;
+    for (size_t i = 0; i < fit->players; i++)
+        sum += fit->ridge * x[i] * x[i] / 2;
     for (size_t i = 0; i < fit->count; i++) {
         struct tally tally = tally_meeting(&fit->meetings[i], fit->prior);
         for (int leg = 0; leg < 2; leg++) {
@@ -124,6 +126,8 @@ static void information_at(const struct rating_fit *fit, const double *x, double
             add_outer(fit, matrix, &fit->meetings[i], tally.games[leg] * p * (1 - p), 1, leg == 0 ? 1 : -1);
         }
     }
+    for (size_t i = 0; i < fit->players; i++)
+        matrix[i * fit->size + i] += fit->ridge;
     add_sums(fit, matrix);
 }
 
@@ -131,6 +135,8 @@ static void information_at(const struct rating_fit *fit, const double *x, double
 static void gradient_at(const struct rating_fit *fit, const double *x, double *gradient)
 {
     memset(gradient, 0, fit->size * sizeof *gradient);
+    for (size_t i = 0; i < fit->players; i++)
+        gradient[i] = -fit->ridge * x[i];
     for (size_t i = 0; i < fit->count; i++) {
         const struct rating_meeting *meeting = &fit->meetings[i];
         struct tally tally = tally_meeting(meeting, fit->prior);

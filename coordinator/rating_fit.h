@@ -16,6 +16,7 @@ struct rating_fit {
     const struct rating_meeting *meetings;
     const size_t *group; /* of each player */
     double prior;
+    double ridge;        /* precision of a normal prior on each strength; 0: none */
     bool fit_first_move; /* cleared where the games cannot tell it from the strengths */
     size_t size;         /* unknowns: players, and one for the first move */
     double *x;           /* size: the maximum; the first move last */

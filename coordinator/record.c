@@ -25,8 +25,7 @@ const char *record_state_name(enum store_state state)
 
 const char *record_outcome(const struct record *record)
 {
-    bool plain =
-        record->experiment.kind == STORE_SELFPLAY && strcmp(record->verdict.verdict, "undecided") == 0;
+    bool plain = record->experiment.kind != STORE_MATCH && strcmp(record->verdict.verdict, "undecided") == 0;
     return record->has_verdict && !plain ? record->verdict.verdict : record_state_name(record->state);
 }
 

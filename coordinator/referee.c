@@ -44,6 +44,26 @@ static int check_moves(const struct message_game *received, const struct replay_
     return -1;
 }
 
+static int check_weights(const struct referee *referee, const struct message_game *received, char *reason,
+                         size_t reason_size)
+{
+    const uint8_t *a = referee->experiment->a.weights, *b = referee->experiment->b.weights;
+    if (referee->experiment->kind == STORE_TUNE) {
+        const struct tune_pairing *pairing =
+            referee->players ? tune_book_find(referee->players, received->pair) : NULL;
+        if (!pairing) {
+            snprintf(reason, reason_size, "no players of its batch are known (any more)");
+            return -1;
+        }
+        a = pairing->weights[0];
+        b = pairing->weights[1];
+    }
+    if (memcmp(received->weights_a, a, STORE_HASH) == 0 && memcmp(received->weights_b, b, STORE_HASH) == 0)
+        return 0;
+    snprintf(reason, reason_size, "played with other weights than the experiment names");
+    return -1;
+}
+
 static int check_players(const struct referee *referee, const struct message_game *received, char *reason,
                          size_t reason_size)
 {
@@ -52,11 +72,8 @@ static int check_players(const struct referee *referee, const struct message_gam
         snprintf(reason, reason_size, "the experiment has no such pair or leg");
         return -1;
     }
-    if (memcmp(received->weights_a, experiment->a.weights, STORE_HASH) != 0 ||
-        memcmp(received->weights_b, experiment->b.weights, STORE_HASH) != 0) {
-        snprintf(reason, reason_size, "played with other weights than the experiment names");
+    if (check_weights(referee, received, reason, reason_size) != 0)
         return -1;
-    }
     if (memcmp(received->engine_a, experiment->a.engine, STORE_HASH) != 0 ||
         memcmp(received->engine_b, experiment->b.engine, STORE_HASH) != 0) {
         snprintf(reason, reason_size, "played by other engines than the experiment names");

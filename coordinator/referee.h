@@ -9,6 +9,7 @@
 #include <stddef.h>
 
 #include "coordinator/terms.h"
+#include "coordinator/tune_book.h"
 #include "engine/replay.h"
 #include "proto/message.h"
 #include "sql/store.h"
@@ -18,6 +19,7 @@ struct referee {
     struct play_setup setup; /* of the terms */
     struct replayer *replayer;
     const struct store_experiment *experiment; /* borrowed */
+    const struct tune_book *players;           /* borrowed; who plays which pair of a tune; else NULL */
 };
 
 /* `experiment` must outlive the referee; its book and tables are kept by somebody (terms_load). Returns 0, or

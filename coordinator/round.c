@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "coordinator/round_tune.h"
 #include "engine/tables.h"
 #include "engine/weights.h"
 #include "proto/artifact.h"
@@ -69,6 +70,8 @@ enum store_error round_load(struct round *round, const struct store_experiment *
         snprintf(text, STORE_TEXT, "%s", store_reason(round->store));
     hold_up_to(&loading, UINT64_MAX);
     free(disputed);
+    if (error == STORE_OK && experiment->kind == STORE_TUNE)
+        error = round_tune_load(round, ledger, text);
     if (error == STORE_OK && loading.worst < 0) {
         snprintf(text, STORE_TEXT, "experiment %llu, pair %llu: %s (is `window` smaller than it was?)",
                  (unsigned long long)experiment->id, (unsigned long long)loading.worst_pair,
@@ -86,7 +89,7 @@ enum store_error round_load(struct round *round, const struct store_experiment *
 
 /* --- reports --- */
 
-static struct job_report *report_of(struct round *round, uint64_t experiment)
+struct job_report *round_report(struct round *round, uint64_t experiment)
 {
     for (struct job *job = round->reports; job; job = job->next)
         if (job->report.experiment == experiment)
@@ -147,7 +150,7 @@ static enum store_error count_game(struct round *round, const struct store_game 
                                    enum store_outcome outcome)
 {
     struct ledger *ledger = ledger_book_find(round->book, game->experiment);
-    struct job_report *report = report_of(round, game->experiment);
+    struct job_report *report = round_report(round, game->experiment);
     if (!ledger || !report || ledger_draft(ledger) != 0)
         return STORE_ERROR_MEMORY;
     if (outcome == STORE_GAME_INSERTED)
@@ -207,7 +210,7 @@ static enum store_error settle_disputes(struct round *round, const struct store_
                     opens_or_settles(ledger, &games[i - 1], outcome[i - 1]));
         if (!last_leg || !met || ledger->draft_ended)
             continue;
-        struct job_report *report = report_of(round, games[i].experiment);
+        struct job_report *report = round_report(round, games[i].experiment);
         bool again = false, blocked = false;
         error = ledger_settle(ledger, round->store, games[i].pair, &again, &blocked);
         report->blocked = report->blocked || blocked;
@@ -270,6 +273,8 @@ static enum store_error put_counters(struct round *round)
             continue;
         struct store_counters counters = ledger_counters(ledger);
         error = store_counters_update(round->store, ledger->experiment.id, &counters);
+        if (error == STORE_OK && ledger->course && !ledger->draft_ended)
+            error = round_tune_advance(round, ledger);
         if (error == STORE_OK && !ledger->draft_ended && tally_decision(ledger->draft) != TALLY_NONE) {
             struct store_verdict verdict = ledger_verdict(ledger, NULL, NULL);
             bool written;
@@ -483,6 +488,10 @@ static enum store_error single_create(struct round *round, struct job *job)
         error = store_experiment_create(round->store, &create->experiment, &create->existed);
     if (error != STORE_OK)
         return error;
+    if (!create->existed && create->experiment.kind == STORE_TUNE)
+        error = round_tune_begin(round, job);
+    if (error != STORE_OK)
+        return error;
     if (create->existed)
         return store_experiment_get(round->store, create->experiment.id, &create->experiment);
     error = round_pend(round, job);
@@ -519,8 +528,7 @@ static enum store_error single_work(struct round *round, struct job *job)
     case JOB_PROMOTE:
         return single_promote(round, job);
     case JOB_ARTIFACT:
-        return store_artifact_get(round->store, job->artifact.sha256, &job->artifact.content,
-                                  &job->artifact.size);
+        return round_tune_artifact(round, job);
     case JOB_LOOKUP:
         return single_lookup(round, job);
     default:
@@ -543,6 +551,7 @@ static enum store_error single_enter(struct round *round, struct job *job)
 
 enum store_error round_single(struct round *round, struct job *job)
 {
+    round->reports = NULL;
     enum store_error error = store_begin(round->store);
     if (error == STORE_OK)
         error = single_work(round, job);

@@ -10,6 +10,7 @@ enum {
     RETRY_DRAINING_MS = 10000,
     RETRY_NO_WORK_MS = 2000,
     RETRY_WAIT_MS = 1000,
+    RETRY_BATCH_MS = 100, /* a tune's next batch comes with the results of the one before */
     RETRY_CREDIT_MS = 250,
     RETRY_MIN_MS = 50
 };
@@ -262,8 +263,9 @@ static struct schedule_pick nothing(enum schedule_outcome outcome, const char *b
 static uint32_t retry_all_out(const struct lease_book *book, int64_t now_ms)
 {
     int64_t deadline = lease_next_deadline(book);
-    if (deadline == INT64_MAX || deadline - now_ms > RETRY_WAIT_MS)
-        return RETRY_WAIT_MS;
+    uint32_t wait_ms = lease_book_waits(book) ? RETRY_BATCH_MS : RETRY_WAIT_MS;
+    if (deadline == INT64_MAX || deadline - now_ms > wait_ms)
+        return wait_ms;
     return deadline - now_ms < RETRY_MIN_MS ? RETRY_MIN_MS : (uint32_t)(deadline - now_ms);
 }
 

@@ -139,6 +139,8 @@ static void open_for_work(struct server *server, struct server_experiment *exper
                  (unsigned long long)row->id);
         return;
     }
+    if (row->kind == STORE_TUNE)
+        server_tune_open(server, experiment);
     lease_experiment_terms(server->leases, row->id, row->core_cap,
                            !timed && plays_here(&row->a) && plays_here(&row->b));
     if (row->state == STORE_RUNNING)
@@ -215,6 +217,13 @@ void server_end_experiment(struct server *server, struct server_experiment *expe
 
 /* --- start --- */
 
+static void restore_experiment(struct server *server, const struct writer_experiment *start)
+{
+    struct server_experiment *experiment = server_add_experiment(server, &start->experiment, start->prefix);
+    if (experiment && start->players)
+        server_tune_take(server, experiment, start->players);
+}
+
 static void end_leases(struct server *server, const struct lease *leases, size_t count,
                        enum store_lease_state state)
 {
@@ -255,7 +264,7 @@ static void restore_leases(struct server *server, struct writer_start *start)
 static void restore(struct server *server, struct writer_start *start)
 {
     for (size_t i = 0; i < start->experiment_count; i++)
-        server_add_experiment(server, &start->experiments[i].experiment, start->experiments[i].prefix);
+        restore_experiment(server, &start->experiments[i]);
     restore_leases(server, start);
     for (size_t i = 0; i < start->experiment_count; i++)
         for (size_t j = 0; j < start->experiments[i].complete_count; j++)
@@ -326,6 +335,7 @@ static void close_server(struct server *server)
     allowlist_done(&server->allowlist);
     for (size_t i = 0; i < server->experiment_count; i++) {
         referee_done(&server->experiments[i]->referee);
+        tune_book_destroy(server->experiments[i]->players);
         free(server->experiments[i]);
     }
     free(server->experiments);

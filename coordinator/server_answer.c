@@ -162,6 +162,8 @@ static void answer_grant(struct server *server, struct job *job)
         .skip = skip,
     };
     wire_spec(&experiment->row, &grant->spec);
+    if (experiment->row.kind == STORE_TUNE)
+        server_tune_spec(experiment, row->first_pair, &grant->spec);
     for (uint32_t i = 0; i < row->pair_count && grant->skip_count < MESSAGE_SKIP_MAX; i++)
         if (lease_pair_done(server->leases, row->experiment, row->first_pair + i))
             skip[grant->skip_count++] = row->first_pair + i;
@@ -378,6 +380,10 @@ static void answer_report(struct server *server, struct job *job)
                       report->disputed[i].session);
     experiment->prefix = report->prefix;
     lease_experiment_advance(server->leases, report->experiment, report->prefix);
+    if (report->players)
+        server_tune_take(server, experiment, report->players);
+    if (report->follow_up)
+        server_tune_follow_up(server, report->follow_up);
     if (report->blocked)
         server_event(server, "experiment-blocked", report->experiment, 0,
                      "five runs of a pair did not settle its dispute: no more leases until somebody looks");

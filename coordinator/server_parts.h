@@ -32,6 +32,7 @@ struct server_experiment {
     bool playable;                         /* by this engine build */
     unsigned setbacks;                     /* leases given back for a player's fault since a game came */
     char setback_worker[MESSAGE_NAME_MAX]; /* who gave the first of them back */
+    struct tune_book *players;             /* of a tune: who plays its batches; owned; else NULL */
 };
 
 struct server_artifact {
@@ -92,6 +93,18 @@ bool server_submit(struct server *server, struct job *job);
 void server_event(struct server *server, const char *kind, uint64_t experiment, uint64_t session,
                   const char *format, ...) __attribute__((format(printf, 5, 6)));
 uint32_t server_jitter(struct server *server, uint32_t retry_ms);
+
+/* server_tune.c */
+/* A tune enters memory: nothing of it is leased before its players are known. */
+void server_tune_open(struct server *server, struct server_experiment *experiment);
+/* Players of further batches, which may be leased from now on. */
+void server_tune_take(struct server *server, struct server_experiment *experiment,
+                      const struct tune_book *news);
+/* The specification of a lease: the players of its batch. */
+void server_tune_spec(const struct server_experiment *experiment, uint64_t first_pair,
+                      struct message_spec *spec);
+/* What was made at a tune's end enters memory. */
+void server_tune_follow_up(struct server *server, uint64_t experiment);
 
 /* server_worker.c, server_control.c: one message each; results are taken over. */
 void server_hello(struct server *server, const struct socket_peer *peer, const struct message *message);

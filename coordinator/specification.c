@@ -49,17 +49,16 @@ static bool is_reserved(const char *line)
     return false;
 }
 
-/* A player that is a program: what can be said without running it. */
+/* Options, and of a player that is a program what can be said without running it. */
 static bool check_program(const struct message_player *player, const char *side, char *reason)
 {
     char why[160];
+    struct search_parameters parameters;
     if (!message_options_check(player->options, why, sizeof why))
         return refuse(reason, "player %s: %s", side, why);
     if (message_hash_is_none(player->engine))
-        return player->options[0] == '\0' ||
-               refuse(reason,
-                      "player %s: the built-in engine takes no options; give --engine-%c, or leave them out",
-                      side, side[0] + 'a' - 'A');
+        return search_parameters_parse(player->options, &parameters, why, sizeof why) ||
+               refuse(reason, "player %s: %s", side, why);
     for (const char *line = player->options; line != NULL && *line != '\0';) {
         if (is_reserved(line))
             return refuse(reason,
@@ -168,10 +167,30 @@ static bool check_duplicates(const struct message_create_experiment *create, cha
     if (spec->kind == MESSAGE_MATCH && specification_same_player(&spec->a, &spec->b))
         return refuse(reason, "both sides are the same deterministic player: the two games of each pair "
                               "would be equal, duplicates that prove nothing; change the weights, the "
-                              "engine, its options or the limit of one side");
+                              "engine, its options or the limit of one side; or, to see whether the farm is "
+                              "fair, give both noise: `kroo aa`");
     if (spec->opening_plies == 0 && message_hash_is_none(spec->book) && create->pairs > 1)
         return refuse(reason, "without opening plies every pair would be the same two games: duplicates; "
                               "give --opening-plies or --book, or one pair");
+    return true;
+}
+
+/* What it tunes is read where its file is. Unequal sides would tune against the difference. */
+static bool check_tune(const struct message_create_experiment *create, char *reason)
+{
+    const struct message_spec *spec = &create->spec;
+    bool has_file = !message_hash_is_none(create->tune);
+    if (spec->kind != MESSAGE_TUNE)
+        return !has_file || refuse(reason, "only a tune has something to tune");
+    if (!has_file)
+        return refuse(reason, "a tune without parameters tunes nothing: name them in its file");
+    if (!same_limits(&spec->a, &spec->b))
+        return refuse(reason, "in a tune both sides play under the same limits, hash included: the "
+                              "parameters would be tuned to the difference");
+    if (!specification_same_player(&spec->a, &spec->b))
+        return refuse(reason, "in a tune both sides start from the same player");
+    if (spec->noise_ppm != 0)
+        return refuse(reason, "a tune is played without noise");
     return true;
 }
 
@@ -179,8 +198,8 @@ bool specification_check(const struct message_create_experiment *create,
                          char reason[SPECIFICATION_REASON_MAX])
 {
     const struct message_spec *spec = &create->spec;
-    if (spec->kind != MESSAGE_SELFPLAY && spec->kind != MESSAGE_MATCH)
-        return refuse(reason, "an experiment is self-play or a match");
+    if (spec->kind != MESSAGE_SELFPLAY && spec->kind != MESSAGE_MATCH && spec->kind != MESSAGE_TUNE)
+        return refuse(reason, "an experiment is self-play, a match or a tune");
     if (create->pairs == 0)
         return refuse(reason, "zero pairs are no experiment: give at least one");
     if (create->pairs > SPECIFICATION_PAIRS_MAX)
@@ -197,13 +216,13 @@ bool specification_check(const struct message_create_experiment *create,
     if (create->priority > SPECIFICATION_PRIORITY_MAX || create->priority < -SPECIFICATION_PRIORITY_MAX)
         return refuse(reason, "a priority lies within -%d and %d", SPECIFICATION_PRIORITY_MAX,
                       SPECIFICATION_PRIORITY_MAX);
-    if (spec->kind == MESSAGE_MATCH && spec->noise_ppm != 0)
-        return refuse(reason, "a match is played without noise");
+    if (spec->kind == MESSAGE_MATCH && spec->noise_ppm != 0 && !specification_same_player(&spec->a, &spec->b))
+        return refuse(reason, "a match is played without noise; only a player against itself needs it");
     if (spec->kind == MESSAGE_SELFPLAY && !specification_same_player(&spec->a, &spec->b))
         return refuse(reason, "in self-play both sides are the same player");
-    return check_rules(spec, reason) && check_terms(create, reason) && check_player(&spec->a, "A", reason) &&
-           check_player(&spec->b, "B", reason) && (!create->has_sprt || check_sprt(create, reason)) &&
-           check_duplicates(create, reason);
+    return check_tune(create, reason) && check_rules(spec, reason) && check_terms(create, reason) &&
+           check_player(&spec->a, "A", reason) && check_player(&spec->b, "B", reason) &&
+           (!create->has_sprt || check_sprt(create, reason)) && check_duplicates(create, reason);
 }
 
 /* An upper bound of the openings of `plies` random moves. */

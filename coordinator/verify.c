@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "coordinator/terms.h"
+#include "coordinator/verify_tune.h"
 
 struct verify {
     const struct record *record;
@@ -31,6 +32,7 @@ struct verify {
     struct sprt_test test;
     struct sprt_state sprt;
     uint64_t games, differences;
+    struct verify_tune *tune; /* NULL: no tune */
 };
 
 static void differ(struct verify *verify, const char *format, ...) __attribute__((format(printf, 2, 3)));
@@ -75,7 +77,9 @@ struct verify *verify_create(const struct record *record, const uint64_t *disput
     verify->has_test = record_test(record, &verify->test);
     if (verify->has_test)
         sprt_init(&verify->sprt, &verify->test, STATISTICS_PAIR_BINS);
-    else if (experiment->has_sprt)
+    if (experiment->kind == STORE_TUNE)
+        verify->tune = verify_tune_create(record);
+    if (experiment->has_sprt && !verify->has_test)
         differ(verify, ": its sequential test is not one that this program knows");
     return verify;
 }
@@ -86,6 +90,7 @@ void verify_destroy(struct verify *verify)
         return;
     game_destroy(verify->game);
     terms_destroy(verify->terms);
+    verify_tune_destroy(verify->tune);
     free(verify);
 }
 
@@ -192,6 +197,8 @@ static void close_pair(struct verify *verify)
     enum statistics_pair class = statistics_pair_class(verify->half_points[0], verify->half_points[1]);
     verify->counts[class]++;
     verify->prefix++;
+    if (verify->tune && verify_tune_count(verify->tune, verify->half_points) != 0)
+        verify->open = false;
     if (verify->has_test)
         feed_test(verify, class);
 }
@@ -341,6 +348,23 @@ static enum store_error ask_sql(struct store *store, struct verify *verify, cons
     return STORE_OK;
 }
 
+/* What is rolled up for the statistics must be what the games add up to. */
+static enum store_error ask_rollups(struct store *store, struct verify *verify, const char *const *parameters)
+{
+    struct store_table rows;
+    enum store_error error = store_query(store,
+                                         "select source, place, recorded, recomputed"
+                                         " from kroo.verify_rollups($1::bigint)",
+                                         parameters, 1, &rows);
+    if (error != STORE_OK)
+        return error;
+    for (size_t i = 0; i < rows.rows; i++)
+        differ(verify, ": %s, %s, says %s, the games make it %s", store_cell(&rows, i, 0),
+               store_cell(&rows, i, 1), store_cell(&rows, i, 2), store_cell(&rows, i, 3));
+    store_table_done(&rows);
+    return STORE_OK;
+}
+
 enum verify_column { PAIR, LEG, MOVES, PLIES, RESULT, REASON, SOUTH, NORTH, POINTS, CLAIMED, SCORES };
 
 static const char games_sql[] =
@@ -372,6 +396,11 @@ static int take_row(void *context, const struct store_table *row)
     return 0;
 }
 
+static void differ_tune(void *context, const char *text)
+{
+    differ(context, "%s", text);
+}
+
 static enum store_error run(struct store *store, uint64_t experiment, const struct verify_watch *watch,
                             struct verify_totals *totals)
 {
@@ -399,6 +428,12 @@ static enum store_error run(struct store *store, uint64_t experiment, const stru
         error = (enum store_error)store_stream(store, games_sql, parameters, 1, take_row, verify);
         if (error == STORE_OK)
             error = ask_sql(store, verify, parameters);
+        if (error == STORE_OK)
+            error = ask_rollups(store, verify, parameters);
+        if (error == STORE_OK)
+            close_pair(verify);
+        if (error == STORE_OK && verify->tune)
+            error = verify_tune_check(verify->tune, store, differ_tune, verify);
         if (error == STORE_OK)
             verify_finish(verify, totals);
     } else {

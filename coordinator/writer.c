@@ -20,6 +20,7 @@ struct writer {
     uint64_t jitter;
     struct round round;
     struct ledger_book book;
+    struct job *reports; /* held back until the answers are out */
 
     pthread_mutex_t mutex; /* for what other threads look at */
     bool up;
@@ -132,6 +133,23 @@ static void disconnect(struct writer *writer)
     writer->round.store = NULL;
 }
 
+static void jobs_destroy(struct job *jobs)
+{
+    while (jobs) {
+        struct job *next = jobs->next;
+        job_destroy(jobs);
+        jobs = next;
+    }
+}
+
+/* Puts a list at the end of another; takes it. */
+static void hold_back(struct job **list, struct job *jobs)
+{
+    while (*list)
+        list = &(*list)->next;
+    *list = jobs;
+}
+
 /* The ledgers as the database has them: a commit whose outcome is unknown may have happened. */
 static enum store_error reload(struct writer *writer, char text[STORE_TEXT])
 {
@@ -150,10 +168,12 @@ static enum store_error reload(struct writer *writer, char text[STORE_TEXT])
     }
     if (error != STORE_OK) {
         ledger_book_done(&fresh);
+        jobs_destroy(round.reports);
         return error;
     }
     ledger_book_done(&writer->book);
     writer->book = fresh;
+    hold_back(&writer->reports, round.reports);
     return STORE_OK;
 }
 
@@ -277,6 +297,8 @@ static bool run_single(struct writer *writer, struct job *job)
 {
     for (int attempt = 0;; attempt++) {
         enum store_error error = round_single(&writer->round, job);
+        hold_back(&writer->reports, writer->round.reports);
+        writer->round.reports = NULL;
         if (!retryable(error))
             return true;
         char text[STORE_TEXT];
@@ -309,11 +331,7 @@ static bool run_jobs(struct writer *writer, struct job *jobs)
             end->next = rest;
         jobs = going ? rest : jobs;
     }
-    while (jobs) {
-        struct job *next = jobs->next;
-        job_destroy(jobs);
-        jobs = next;
-    }
+    jobs_destroy(jobs);
     return going;
 }
 
@@ -362,6 +380,10 @@ static void *run(void *context)
             going = run_jobs(writer, jobs);
         if (going && progress_now_ms() - writer->peers_read_ms >= WRITER_PEERS_MS)
             going = read_peers(writer);
+        if (writer->reports) {
+            answer_list(writer, writer->reports);
+            writer->reports = NULL;
+        }
     }
     if (!going && !atomic_load(&writer->give_up)) {
         struct job *job = job_create(JOB_LOST);
@@ -391,6 +413,16 @@ static int start_experiment(const struct ledger *ledger, struct writer_experimen
     return 0;
 }
 
+/* The players of its batches, out of the report that the ledger's reading has left. */
+static void start_tune(struct round *round, struct writer_experiment *out)
+{
+    struct job_report *report = round_report(round, out->experiment.id);
+    if (!report)
+        return;
+    out->players = report->players;
+    report->players = NULL;
+}
+
 /* Reads what runs: ledgers into the writer, the rest into `start`. */
 static enum store_error read_start(struct writer *writer, struct writer_start *start, char text[STORE_TEXT])
 {
@@ -416,15 +448,25 @@ static enum store_error read_start(struct writer *writer, struct writer_start *s
         if (error == STORE_OK &&
             start_experiment(writer->book.ledgers[i], &start->experiments[start->experiment_count++]) != 0)
             error = STORE_ERROR_MEMORY;
+        else if (error == STORE_OK && running[i].kind == STORE_TUNE)
+            start_tune(&writer->round, &start->experiments[i]);
     }
+    jobs_destroy(writer->round.reports);
+    writer->round.reports = NULL;
     free(running);
     return error;
+}
+
+static void writer_experiment_done(struct writer_experiment *experiment)
+{
+    free(experiment->complete);
+    tune_book_destroy(experiment->players);
 }
 
 void writer_start_done(struct writer_start *start)
 {
     for (size_t i = 0; i < start->experiment_count; i++)
-        free(start->experiments[i].complete);
+        writer_experiment_done(&start->experiments[i]);
     free(start->experiments);
     free(start->leases);
     job_destroy(start->peers);
@@ -456,6 +498,7 @@ static void release(struct writer *writer)
 {
     disconnect(writer);
     ledger_book_done(&writer->book);
+    jobs_destroy(writer->reports);
     job_queue_done(&writer->questions);
     job_queue_done(&writer->answers);
     pthread_mutex_destroy(&writer->mutex);

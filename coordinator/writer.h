@@ -23,6 +23,7 @@ struct writer_experiment {
     uint64_t prefix;    /* pairs counted */
     uint64_t *complete; /* pairs beyond the prefix that are finished */
     size_t complete_count;
+    struct tune_book *players; /* owned; of a tune, else NULL */
 };
 
 /* What is in the database when the coordinator starts to lead. */

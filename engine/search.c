@@ -5,7 +5,7 @@
 
 #include "engine/search_tree.h"
 
-enum { ASPIRATION_DEPTH = 4, ASPIRATION_WINDOW = 40, ASPIRATION_WIDEST = 1000 };
+enum { ASPIRATION_DEPTH = 4, ASPIRATION_WIDEST = 1000 };
 
 /* --- life --- */
 
@@ -25,8 +25,10 @@ struct search *search_create(unsigned hash_kib)
 struct search *search_create_helper(void)
 {
     struct search *search = calloc(1, sizeof *search);
-    if (search)
+    if (search) {
         search->shares = true;
+        search->parameters = search_parameters_default();
+    }
     return search;
 }
 
@@ -119,7 +121,7 @@ static int32_t root_round(struct search *search, struct root *root, int line, in
 /* A window around the score of the iteration before, opened on the side where it fails. */
 static void root_line(struct search *search, struct root *root, int line, int depth)
 {
-    int32_t last = root->info[line].score, width = ASPIRATION_WINDOW;
+    int32_t last = root->info[line].score, width = search->parameters.aspiration_window;
     int32_t alpha = -SCORE_INFINITE, beta = SCORE_INFINITE;
     if (depth >= ASPIRATION_DEPTH && !score_is_proven(last)) {
         alpha = last - width;
@@ -148,6 +150,17 @@ static void root_follow(const struct search *search, struct root *root, int hous
     info->score = score;
 }
 
+/* Values found under other parameters answer other questions. */
+static void use_parameters(struct search *search, const struct search_parameters *wanted)
+{
+    struct search_parameters parameters = wanted ? *wanted : search_parameters_default();
+    if (memcmp(&search->parameters, &parameters, sizeof parameters) == 0)
+        return;
+    search->parameters = parameters;
+    if (!search->shares)
+        search_new_game(search);
+}
+
 static void search_prepare(struct search *search, const struct game *game, const struct weights *weights,
                            const struct search_limits *limits, const atomic_bool *stop)
 {
@@ -158,6 +171,7 @@ static void search_prepare(struct search *search, const struct game *game, const
     if (search->full_width != limits->full_width)
         search_new_game(search); /* a reduced search answers no exact question */
     search->full_width = limits->full_width;
+    use_parameters(search, limits->parameters);
     search->started_us = search_now_us();
     search->time_limit_us = limits->time_ms != 0 ? search->started_us + limits->time_ms * 1000 : 0;
     search->clock = limits->clock;

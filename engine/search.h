@@ -11,6 +11,7 @@
 #include <stdint.h>
 
 #include "engine/game.h"
+#include "engine/search_parameters.h"
 #include "engine/tables.h"
 #include "engine/weights.h"
 
@@ -32,7 +33,8 @@ struct search_limits {
     int64_t time_ms; /* 0 = no limit; makes the outcome irreproducible */
     int lines;       /* best moves to find, each with its line; 0 = 1 */
     bool full_width; /* no reductions and no cuts by the evaluation: the minimax value of each depth */
-    const struct search_clock *clock; /* NULL = none; belongs to the caller */
+    const struct search_clock *clock;           /* NULL = none; belongs to the caller */
+    const struct search_parameters *parameters; /* NULL = the defaults; belongs to the caller */
     /* NULL = none; used where they are of the game's family, and only where their brackets hold; the caller's
      */
     const struct tables *tables;

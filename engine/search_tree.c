@@ -16,16 +16,6 @@ enum {
     ORDER_CAPTURE = 1 << 20,
     ORDER_KILLER = 1 << 18,
     FETCH_DEPTH = 2, /* from here on the table will be asked about most boards below */
-    /* Depths to which the evaluation cuts, and the hundredths of a seed it must be above the window for each
-       ply left, or below it; measured as engine/README.md says. */
-    CUT_DEPTH = 9,
-    CUT_MARGIN = 60,
-    HOPELESS_DEPTH = 3,
-    HOPELESS_MARGIN = 250,
-    CAPTURE_MARGIN = 200, /* what a capture can be worth beyond its seeds */
-    UNKNOWN_DEPTH = 4,    /* from here on a board the table knows no move of is searched a ply less deep */
-    REDUCE_DEPTH = 3,
-    REDUCE_FROM = 2, /* moves tried before */
 };
 
 /* --- scores --- */
@@ -245,7 +235,7 @@ BOARD_INLINE int32_t captures_as(struct search *search, struct board board, int 
     struct capture captures[MOVES_MAX];
     int count = list_captures(search, board, legal, captures, site);
     for (int i = 0; i < count; i++) {
-        int32_t score, most = still + SEED_SCORE * captures[i].gain + CAPTURE_MARGIN;
+        int32_t score, most = still + SEED_SCORE * captures[i].gain + search->parameters.capture_margin;
         struct board after = captures[i].after;
         if (most <= alpha && !search->full_width && !board_decided(after)) {
             best = most > best ? most : best;
@@ -477,7 +467,8 @@ BOARD_INLINE struct outcome descend_later(struct search *search, const struct mo
 /* Plies taken off the `index`-th move tried (0 the first). */
 BOARD_INLINE int reduction_of(const struct search *search, int depth, int index, bool captures, bool pv)
 {
-    return index >= REDUCE_FROM && depth >= REDUCE_DEPTH && !captures && !pv && !search->full_width;
+    const struct search_parameters *p = &search->parameters;
+    return index >= p->reduce_from && depth >= p->reduce_depth && !captures && !pv && !search->full_width;
 }
 
 /* `first` is tried before the others are even made. */
@@ -537,14 +528,15 @@ BOARD_INLINE struct outcome search_moves(struct search *search, unsigned legal, 
 BOARD_INLINE bool evaluation_cuts(struct search *search, int depth, int32_t alpha, int32_t beta,
                                   unsigned legal, struct outcome *out, bool site)
 {
-    if (depth > CUT_DEPTH || score_is_proven(beta) || score_is_proven(alpha))
+    const struct search_parameters *p = &search->parameters;
+    if (depth > p->cut_depth || score_is_proven(beta) || score_is_proven(alpha))
         return false;
     struct board board = path_top(&search->path)->board;
     int32_t still = leaf_score(search, board);
     *out = (struct outcome){still, 0};
-    if (still - CUT_MARGIN * depth >= beta)
+    if (still - p->cut_margin * depth >= beta)
         return true;
-    if (depth > HOPELESS_DEPTH || still + HOPELESS_MARGIN * depth > alpha)
+    if (depth > p->hopeless_depth || still + p->hopeless_margin * depth > alpha)
         return false;
     int ply = ply_of(search);
     out->score = site ? captures_site(search, board, ply, alpha, beta, legal)
@@ -586,7 +578,8 @@ BOARD_INLINE struct outcome tree_as(struct search *search, int depth, int32_t al
         return outcome;
     if (!pv && !search->full_width && evaluation_cuts(search, depth, alpha, beta, legal, &outcome, site))
         return outcome;
-    if (depth >= UNKNOWN_DEPTH && probe.move == TRANSPOSITION_NO_MOVE && !search->full_width)
+    if (depth >= search->parameters.unknown_depth && probe.move == TRANSPOSITION_NO_MOVE &&
+        !search->full_width)
         depth--;
     int best_move = TRANSPOSITION_NO_MOVE;
     path_enter(path);

@@ -32,6 +32,7 @@ struct search {
     uint64_t nodes, node_limit;
     atomic_uint_least64_t nodes_shown; /* for other threads */
     bool full_width;
+    struct search_parameters parameters;
     int64_t started_us;
     const struct search_clock *clock; /* may be NULL */
     int64_t time_limit_us;            /* absolute; 0 = none */

@@ -6,7 +6,10 @@ with named (relname, place) as (
         'first_move_score', 'endings_by_reason', 'game_length', 'champion', 'weights_lineage', 'worker_session',
         'counter_difference', 'dispute_leg', 'weights_provenance', 'learning_loop', 'generation',
         'learning_curve', 'tournament', 'tournament_player', 'tournament_pairing', 'preset', 'tournament_progress',
-        'tournament_score', 'progression']) with ordinality
+        'tournament_score', 'progression',
+        'game_length_histogram', 'opening_score', 'opening_pairs', 'pair_score', 'opening_count', 'opening_pair_count', 'session_game_count',
+        'worker_health', 'champion_history', 'game_unrolled', 'ending_rollup',
+        'length_rollup', 'opening_rollup', 'pair_rollup', 'session_rollup']) with ordinality
 ), relation as (
     select c.oid, c.relname::text, c.relkind = 'v' as is_view, obj_description(c.oid, 'pg_class') as remark, n.place
     from pg_class c left join named n on n.relname = c.relname

@@ -265,7 +265,8 @@ static enum store_error set_session(struct store *store, const char *role)
     snprintf(sql, sizeof sql,
              "set statement_timeout = %d; set lock_timeout = %d; "
              "set idle_in_transaction_session_timeout = %d; set search_path = kroo, pg_temp; "
-             "set client_min_messages = warning; set bytea_output = hex; set intervalstyle = postgres;",
+             "set client_min_messages = warning; set bytea_output = hex; set intervalstyle = postgres; set "
+             "jit = off;",
              STORE_STATEMENT_MS, STORE_LOCK_MS, STORE_IDLE_MS);
     enum store_error error = store_exec(store, sql, NULL);
     if (error == STORE_OK && quoted != NULL) {

@@ -1,6 +1,7 @@
 /* Games into the database: the COPY that usually does, and the way through a temporary table that compares.
  */
 #include "sql/store_copy.h"
+#include "sql/store_rollup.h"
 
 #include <assert.h>
 #include <inttypes.h>
@@ -300,6 +301,8 @@ enum store_error store_games_put(struct store *store, const struct store_game *g
         return store_fail(store, STORE_ERROR_MEMORY, "no memory to sort %zu games", count);
     enum store_error error = put_sorted(store, games, order, count, outcome);
     free(order);
+    if (error == STORE_OK)
+        error = store_sessions_count(store, games, count, outcome);
     return error == STORE_OK ? open_claims(store, games, count, outcome) : error;
 }
 

@@ -132,14 +132,15 @@ static void say_hello(struct worker *worker, int64_t now)
     ask(worker, ASK_HELLO, &message, now);
 }
 
-/* Takes the next batch from the spool, made durable first, unless one is under way already. */
+/* Takes the next batch from the spool, made durable first, unless one is under way already. It waits for more
+ * only while more is being played. */
 static bool batch_ready(struct worker *worker, int64_t now)
 {
     if (worker->batch.pairs > 0)
         return true;
     uint64_t pairs = spool_pairs(worker->spool);
-    if (pairs == 0 ||
-        (pairs < worker->batch_pairs_max && now - worker->batch_sent_ms < worker->options.batch_ms))
+    if (pairs == 0 || (pairs < worker->batch_pairs_max &&
+                       now - worker->batch_sent_ms < worker->options.batch_ms && workload_playing(worker)))
         return false;
     char reason[256];
     uint64_t lost = spool_lost(worker->spool);

@@ -5,6 +5,19 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* Of the search in this process; programs are sent theirs. */
+static int check_options(const struct message_player *player, const char *which, char *reason,
+                         size_t reason_size)
+{
+    struct search_parameters parameters;
+    char why[200];
+    if (!message_hash_is_none(player->engine) ||
+        search_parameters_parse(player->options, &parameters, why, sizeof why))
+        return 0;
+    snprintf(reason, reason_size, "player %s: %s", which, why);
+    return -1;
+}
+
 static int check_player(const struct message_player *player, const char *which, char *reason,
                         size_t reason_size)
 {
@@ -22,7 +35,7 @@ static int check_player(const struct message_player *player, const char *which, 
                  player->hash_kib, LEASE_HASH_KIB_MAX);
         return -1;
     }
-    return 0;
+    return check_options(player, which, reason, reason_size);
 }
 
 static struct play_side side_of(const struct message_player *player)
@@ -87,6 +100,13 @@ struct lease *lease_create(const struct message_lease_grant *grant, const char *
                                        .noise_ppm = grant->spec.noise_ppm};
     lease->sides[0] = side_of(&grant->spec.a);
     lease->sides[1] = side_of(&grant->spec.b);
+    for (int side = 0; side < 2; side++) {
+        char why[200];
+        const struct message_player *player = lease_player(lease, side);
+        if (message_hash_is_none(player->engine) && /* check_grant saw that they can be read */
+            search_parameters_parse(player->options, &lease->parameters[side], why, sizeof why))
+            lease->sides[side].limits.parameters = &lease->parameters[side];
+    }
     lease->pairs = pairs;
     for (size_t i = 0; i < grant->skip_count; i++) {
         uint64_t index = grant->skip[i] - grant->first_pair; /* wraps below first_pair: out of range */

@@ -48,6 +48,7 @@ struct lease {
     struct rules rules;
     struct play_setup setup; /* its rules point at the field above */
     struct play_side sides[2];
+    struct search_parameters parameters[2]; /* of sides that the search in this process plays */
     struct lease_program programs[2];
     const struct held_file *tables[2]; /* NULL: none, or not here yet */
     const struct held_file *book;      /* likewise */

@@ -40,6 +40,9 @@ void args_range(struct argp_state *state, const char *option, const char *text, 
                 uint64_t *last);
 /* Prints `kroo: ...` on standard error and returns COMMAND_REFUSED. */
 int args_refuse(const char *format, ...) __attribute__((format(printf, 1, 2)));
+/* Set in the environment of a command that another one of ours drives: its warnings are in its JSON answer,
+ * and the driver tells each once. */
+#define ARGS_DRIVEN "KROO_DRIVEN"
 /* `warning: ...` on standard error. */
 void args_warn(const char *format, ...) __attribute__((format(printf, 1, 2)));
 /* The number in `text` as far as the text is one: 0, or -1. */

@@ -13,6 +13,8 @@ enum command_status {
 typedef int command_main(int argc, char **argv);
 
 command_main selfplay_command, match_command; /* selfplay.c */
+command_main tune_command;                    /* tune.c */
+command_main tune_show_command;               /* tune_show.c */
 command_main clone_command;                   /* clone.c */
 command_main show_command;                    /* show.c */
 command_main watch_command;                   /* follow.c */
@@ -34,9 +36,13 @@ command_main roundrobin_command;              /* tournament_command.c */
 command_main tournament_command;              /* tournament_command.c */
 command_main ratings_command;                 /* ratings.c */
 command_main preset_command;                  /* preset.c */
+command_main aa_command;                      /* aa.c */
+command_main progression_command;             /* progression.c */
+command_main pool_command;                    /* pool.c */
 command_main games_command;                   /* games.c */
 command_main verify_command;                  /* verify.c */
 command_main replay_command;                  /* replay.c */
+command_main query_command;                   /* query.c */
 command_main faults_command;                  /* faults.c */
 command_main replay_fault_command;            /* faults.c */
 command_main key_command;                     /* key.c */

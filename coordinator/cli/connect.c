@@ -12,6 +12,7 @@
 #include "coordinator/cli/commands.h"
 #include "coordinator/cli/table.h"
 #include "engine/build.h"
+#include "coordinator/tune_history.h"
 #include "proto/artifact.h"
 #include "proto/keys.h"
 #include "proto/progress.h"
@@ -124,6 +125,18 @@ int connect_print(struct store *store, bool json, const char *sql, const char *c
         table_print(stdout, &table, empty);
     store_table_done(&table);
     return status;
+}
+
+int connect_weights(struct store *store, const uint8_t sha256[STORE_HASH], void **bytes, size_t *size)
+{
+    char reason[TUNING_REASON];
+    enum store_error error = store_artifact_get(store, sha256, bytes, size);
+    if (error == STORE_OK)
+        free(*bytes);
+    if (error != STORE_ERROR_REFUSED)
+        return connect_artifact(store, "weights", sha256, bytes, size);
+    error = tune_history_artifact(store, sha256, bytes, size, reason);
+    return error == STORE_OK ? COMMAND_DONE : args_refuse("weights: %s", reason);
 }
 
 int connect_artifact(struct store *store, const char *what, const uint8_t sha256[STORE_HASH], void **bytes,

@@ -37,6 +37,9 @@ int connect_print(struct store *store, bool json, const char *sql, const char *c
 int connect_artifact(struct store *store, const char *what, const uint8_t sha256[STORE_HASH], void **bytes,
                      size_t *size);
 
+/* The same of weights that play in a batch of a tune, too, which are made again. */
+int connect_weights(struct store *store, const uint8_t sha256[STORE_HASH], void **bytes, size_t *size);
+
 struct coordinator_link;
 /* HELLO to the coordinator and WELCOME back, within CONNECT_HELLO_MS. NULL: *status is set. */
 struct coordinator_link *link_open(const struct settings *settings, int *status);

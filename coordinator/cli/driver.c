@@ -42,6 +42,8 @@ int driver_open(struct driver *driver, const struct args_common *common, const c
 
 void driver_close(struct driver *driver)
 {
+    json_decref(driver->warned);
+    driver->warned = NULL;
     store_close(driver->store);
     settings_destroy(driver->settings);
     driver->store = NULL;
@@ -141,7 +143,9 @@ int driver_run(struct driver_words *words, json_t **answer)
         return args_refuse("a player has too many or too long settings for one match");
     for (;;) {
         char *output;
+        setenv(ARGS_DRIVEN, "1", 1);
         int status = child_run(words->word, &output);
+        unsetenv(ARGS_DRIVEN);
         *answer = output ? json_loads(output, JSON_DISABLE_EOF_CHECK, NULL) : NULL;
         free(output);
         if (status == COMMAND_DONE && *answer)
@@ -155,6 +159,26 @@ int driver_run(struct driver_words *words, json_t **answer)
         if (progress_now_ms() > until_ms)
             return COMMAND_NO_CONNECTION;
         rest(RETRY_MS);
+    }
+}
+
+void driver_warn(struct driver *driver, const json_t *answer)
+{
+    const json_t *warning, *told;
+    size_t i, j;
+    if (!driver->warned)
+        driver->warned = json_array();
+    json_array_foreach(json_object_get(answer, "warnings"), i, warning)
+    {
+        bool is_new = json_is_string(warning);
+        json_array_foreach(driver->warned, j, told)
+        {
+            is_new = is_new && json_equal(warning, told) != 1;
+        }
+        if (!is_new)
+            continue;
+        args_warn("%s", json_string_value(warning));
+        json_array_append_new(driver->warned, json_deep_copy(warning));
     }
 }
 

@@ -21,6 +21,7 @@ struct driver {
     const char *role, *lock_group, *lock_name; /* lock_name NULL: no lock is held */
     struct settings *settings;
     struct store *store;
+    json_t *warned; /* warnings told already */
 };
 
 /* Settings and database; driver_close is due in any case. */
@@ -51,6 +52,8 @@ void driver_words_add(struct driver_words *words, const char *format, ...)
 /* Runs it until it is done or refused, waiting for a cluster that is away; its JSON answer is the caller's.
  * DRIVER_PAUSED when a signal ended it. */
 int driver_run(struct driver_words *words, json_t **answer);
+/* Tells the `warnings` of an answer, each once. */
+void driver_warn(struct driver *driver, const json_t *answer);
 
 /* Waits until none of the experiments that `sql` lists (with `parameters`: rows of id, state, counted pairs,
  * planned pairs) is going on; a bar tells of all of them. Refused when one is blocked or was stopped,

@@ -90,13 +90,37 @@ enum games_column {
     CLAIMED,
     NODES,
     TIME,
-    SCORES
+    SCORES,
+    WEIGHTS_A, /* from here on of tunes only */
+    WEIGHTS_B,
+    OPTIONS_A,
+    OPTIONS_B,
 };
 
 static const char games_sql[] =
     "select pair_no, leg, attempt, moves, plies, result, reason, south, north, a_half_points, claimed, nodes,"
     " time_ms, encode(scores, 'hex') from kroo.game "
     "where experiment_id = $1::bigint and pair_no between $2::bigint and $3::bigint order by pair_no, leg";
+
+/* Each batch of a tune has players of its own. */
+static const char tune_games_sql[] =
+    "select g.pair_no, g.leg, g.attempt, g.moves, g.plies, g.result, g.reason, g.south, g.north, "
+    "g.a_half_points, g.claimed, g.nodes, g.time_ms, encode(g.scores, 'hex'), encode(b.weights_a, 'hex'), "
+    "encode(b.weights_b, 'hex'), b.options_a, b.options_b from kroo.game g join kroo.tune t on "
+    "t.experiment_id "
+    "= g.experiment_id join kroo.tune_batch b on b.experiment_id = g.experiment_id and b.batch_no = "
+    "g.pair_no / "
+    "t.batch_pairs where g.experiment_id = $1::bigint and g.pair_no between $2::bigint and $3::bigint "
+    "order by g.pair_no, g.leg";
+
+static void seat_players(struct games *games, const struct store_table *row)
+{
+    struct store_experiment *experiment = &games->record.experiment;
+    snprintf(games->hash_a, sizeof games->hash_a, "%s", store_cell(row, 0, WEIGHTS_A));
+    snprintf(games->hash_b, sizeof games->hash_b, "%s", store_cell(row, 0, WEIGHTS_B));
+    snprintf(experiment->a.options, sizeof experiment->a.options, "%s", store_cell(row, 0, OPTIONS_A));
+    snprintf(experiment->b.options, sizeof experiment->b.options, "%s", store_cell(row, 0, OPTIONS_B));
+}
 
 static uint64_t number(const struct store_table *row, size_t column)
 {
@@ -143,6 +167,8 @@ static int write_row(void *context, const struct store_table *row)
     struct games *games = context;
     struct store_game game;
     read_game(games, row, &game);
+    if (games->record.experiment.kind == STORE_TUNE)
+        seat_players(games, row);
     games->written++;
     switch (games->format) {
     case GAMES_TEXT:
@@ -167,7 +193,8 @@ static int stream(struct games *games, struct store *store)
     snprintf(id, sizeof id, "%llu", (unsigned long long)games->id);
     snprintf(first, sizeof first, "%llu", (unsigned long long)games->first);
     snprintf(last, sizeof last, "%llu", (unsigned long long)end);
-    int outcome = store_stream(store, games_sql, parameters, 3, write_row, games);
+    bool is_tune = games->record.experiment.kind == STORE_TUNE;
+    int outcome = store_stream(store, is_tune ? tune_games_sql : games_sql, parameters, 3, write_row, games);
     if (outcome > 0)
         return args_refuse("the output cannot be written");
     return connect_failed(store, (enum store_error)outcome);

@@ -52,7 +52,8 @@ const struct argp_option launch_options[] = {
     {"time", OPTION_TIME, "MS", 0, "Milliseconds a move; not reproducible", 3},
     {"hash", OPTION_HASH, "KIB", 0, "Transposition table (default 1024 KiB)", 3},
     {"engine", OPTION_ENGINE, "N", 0, "Another program plays: one of `kroo engine ls` (default built-in)", 3},
-    {"option", OPTION_OPTION, "NAME=VALUE", 0, "Sent to that program; may be given again", 3},
+    {"option", OPTION_OPTION, "NAME=VALUE", 0,
+     "Sent to that program, or of the built-in search; may be given again", 3},
     {"tables", OPTION_TABLES, "T", 0, "Endgame tables: some of `kroo tables ls` (default none)", 3},
     {"opening-plies", OPTION_OPENING, "K", 0, "Random plies before the players think (default 8)", 4},
     {"seed", OPTION_SEED, "S", 0, "Everything random derives from it (default: a random one, printed)", 4},
@@ -397,20 +398,25 @@ static json_t *warnings_json(const struct message_create_experiment *create)
     return array;
 }
 
+static const char *kind_name(enum message_experiment_kind kind)
+{
+    return kind == MESSAGE_MATCH ? "match" : kind == MESSAGE_TUNE ? "tune" : "selfplay";
+}
+
 static int print_json(const struct launch *launch, const struct message_control_done *done)
 {
     const struct message_create_experiment *create = &launch->create;
     const struct message_spec *spec = &create->spec;
-    json_t *object = json_pack(
-        "{s:o, s:b, s:s, s:s, s:s, s:I, s:I, s:I, s:I, s:o, s:o, s:b, s:o, s:o}", "experiment",
-        done ? json_integer((json_int_t)done->experiment) : json_null(), "existed", done && done->existed,
-        "kind", spec->kind == MESSAGE_MATCH ? "match" : "selfplay", "key", create->idempotency_key, "rules",
-        spec->rules, "pairs", (json_int_t)create->pairs, "seed", (json_int_t)spec->seed, "opening_plies",
-        (json_int_t)spec->opening_plies, "noise_ppm", (json_int_t)spec->noise_ppm, "a",
-        player_json(&spec->a, &launch->outfits[0], &launch->outfits[1]), "b",
-        player_json(&spec->b, &launch->outfits[0], &launch->outfits[2]), "is_reproducible",
-        specification_reproducible(spec), "forecast", forecast_json(create), "warnings",
-        warnings_json(create));
+    json_t *object =
+        json_pack("{s:o, s:b, s:s, s:s, s:s, s:I, s:I, s:I, s:I, s:o, s:o, s:b, s:o, s:o}", "experiment",
+                  done ? json_integer((json_int_t)done->experiment) : json_null(), "existed",
+                  done && done->existed, "kind", kind_name(spec->kind), "key", create->idempotency_key,
+                  "rules", spec->rules, "pairs", (json_int_t)create->pairs, "seed", (json_int_t)spec->seed,
+                  "opening_plies", (json_int_t)spec->opening_plies, "noise_ppm", (json_int_t)spec->noise_ppm,
+                  "a", player_json(&spec->a, &launch->outfits[0], &launch->outfits[1]), "b",
+                  player_json(&spec->b, &launch->outfits[0], &launch->outfits[2]), "is_reproducible",
+                  specification_reproducible(spec), "forecast", forecast_json(create), "warnings",
+                  warnings_json(create));
     return table_json_print(object);
 }
 
@@ -438,8 +444,8 @@ static bool same_request(const struct launch *launch, const struct message_creat
     return a->kind == b->kind && strcmp(a->rules, b->rules) == 0 && a->opening_plies == b->opening_plies &&
            a->noise_ppm == b->noise_ppm && a->with_scores == b->with_scores && terms_same(a, b) &&
            specification_same_player(&a->a, &b->a) && specification_same_player(&a->b, &b->b) &&
-           asked->pairs == there->pairs && same_sprt(asked, there) &&
-           (!launch->has_seed || a->seed == b->seed);
+           memcmp(asked->tune, there->tune, MESSAGE_HASH) == 0 && asked->pairs == there->pairs &&
+           same_sprt(asked, there) && (!launch->has_seed || a->seed == b->seed);
 }
 
 /* The key was known: what is told from here on is the experiment that is there. */
@@ -491,6 +497,7 @@ static int submit(struct launch *launch, const struct settings *settings)
         status = adopt_existing(launch, settings, done.experiment);
     if (status != COMMAND_DONE)
         return status;
+    launch->experiment = done.experiment;
     if (!done.existed && !launch->has_seed && !launch->common.json)
         fprintf(stderr, "seed %llu\n", (unsigned long long)launch->create.spec.seed);
     if (!launch->common.json && strstr(done.text, "approve"))
@@ -550,6 +557,8 @@ int launch_run(struct launch *launch)
     if (!settings)
         return status;
     status = prepare(launch, settings);
+    if (status == COMMAND_DONE && launch->complete)
+        status = launch->complete(launch, settings);
     if (status == COMMAND_DONE)
         status = launch_offer(launch, settings);
     settings_destroy(settings);

@@ -26,6 +26,9 @@ struct launch {
     struct outfit outfits[3]; /* likewise */
     struct terms_options terms;
     bool has_pairs, has_seed, has_opening, wait, dry_run;
+    /* NULL, or what completes the request once its players are known: COMMAND_DONE, or said why not. */
+    int (*complete)(struct launch *launch, const struct settings *settings);
+    uint64_t experiment; /* once it was submitted; otherwise 0 */
 };
 
 /* Options of every experiment; its input is a struct launch. */

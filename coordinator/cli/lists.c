@@ -57,7 +57,7 @@ int ls_command(int argc, char **argv)
         {"limit", OPTION_LIMIT, "N", 0, "The newest N (default 50)", 1},
         {"state", OPTION_STATE, "STATE", 0,
          "Only pending, running, paused, blocked, finished or stopped ones", 1},
-        {"kind", OPTION_KIND, "KIND", 0, "Only selfplay or match", 1},
+        {"kind", OPTION_KIND, "KIND", 0, "Only selfplay, match or tune", 1},
         {0}};
     static const struct argp argp = {
         .options = options,
@@ -68,7 +68,8 @@ int ls_command(int argc, char **argv)
             "Examples:\n  kroo ls\n  kroo ls --state running --json",
         .children = args_common_children};
     static const char sql[] =
-        "select * from (select p.id, p.kind, case when p.kind = 'selfplay' then p.state else "
+        "select * from (select p.id, p.kind, case when p.kind <> 'match' and p.verdict = 'undecided' then "
+        "p.state else "
         "coalesce(p.verdict, p.state) end as state,"
         " concat_ws(' ', '#' || weights_a, nullif(weights_a_name, ''), 'by ' || engine_a, 'with ' || "
         "tables_a) as a,"

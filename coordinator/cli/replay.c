@@ -8,6 +8,7 @@
 #include "coordinator/cli/commands.h"
 #include "coordinator/cli/connect.h"
 #include "coordinator/cli/replay.h"
+#include "coordinator/tune_history.h"
 #include "engine/build.h"
 
 static error_t replay_parse(int key, char *text, struct argp_state *state)
@@ -70,9 +71,13 @@ int replay_load(struct replay *replay, struct store *store)
         return args_refuse("%s", reason);
     if (error != STORE_OK)
         return connect_failed(store, error);
-    int status = stand_in_load(&replay->players[0], store, &experiment->a, replay->terms->setup.rules);
+    struct store_player a = experiment->a, b = experiment->b;
+    if (experiment->kind == STORE_TUNE &&
+        tune_history_seat(store, experiment, replay->pair, &a, &b, reason) != STORE_OK)
+        return args_refuse("%s", reason);
+    int status = stand_in_load(&replay->players[0], store, &a, replay->terms->setup.rules);
     if (status == COMMAND_DONE)
-        status = stand_in_load(&replay->players[1], store, &experiment->b, replay->terms->setup.rules);
+        status = stand_in_load(&replay->players[1], store, &b, replay->terms->setup.rules);
     return status;
 }
 

@@ -148,6 +148,9 @@ static void print_specification(const struct show *show)
         printf("  %-11s %s, after %.0f s\n", "ended", record->ended_at, record->seconds);
     if (*e->note)
         printf("  %-11s %s\n", "note", e->note);
+    if (e->kind == STORE_TUNE)
+        printf("  %-11s the players are those of each batch: `kroo tune show %llu`\n", "tune",
+               (unsigned long long)e->id);
 }
 
 static void print_counts(const struct show *show)

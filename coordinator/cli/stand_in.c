@@ -14,7 +14,7 @@ static int load_weights(struct stand_in *in, struct store *store, const struct s
 {
     void *bytes = NULL;
     size_t size = 0;
-    int status = connect_artifact(store, "weights", player->weights, &bytes, &size);
+    int status = connect_weights(store, player->weights, &bytes, &size);
     if (status != COMMAND_DONE)
         return status;
     enum weights_error bad = weights_parse(bytes, size, rules->name, &in->weights);
@@ -95,6 +95,16 @@ static enum play_answer choose(void *context, const struct game *game, atomic_bo
     return answer_of(error);
 }
 
+static int load_parameters(struct stand_in *in, const struct store_player *player)
+{
+    char why[200];
+    in->parameters = search_parameters_default();
+    if (!message_hash_is_none(player->engine) ||
+        search_parameters_parse(player->options, &in->parameters, why, sizeof why))
+        return COMMAND_DONE;
+    return args_refuse("%s", why);
+}
+
 static int load_engine(struct stand_in *in, struct store *store, const struct store_player *player,
                        const struct rules *rules)
 {
@@ -128,11 +138,14 @@ int stand_in_load(struct stand_in *in, struct store *store, const struct store_p
         status = load_tables(in, store, player, rules);
     if (status == COMMAND_DONE)
         status = load_engine(in, store, player, rules);
+    if (status == COMMAND_DONE)
+        status = load_parameters(in, player);
     in->side = (struct play_side){.weights = in->weights,
                                   .limits = {.nodes = player->limits.nodes,
                                              .depth = (int)player->limits.depth,
                                              .time_ms = player->limits.time_ms,
-                                             .tables = in->tables},
+                                             .tables = in->tables,
+                                             .parameters = &in->parameters},
                                   .hash_kib = player->limits.hash_kib};
     return status;
 }

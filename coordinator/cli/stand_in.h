@@ -12,8 +12,9 @@ struct stand_in {
     struct weights *weights;
     struct tables *tables;
     struct play_side side;
-    bool is_program;         /* otherwise the engine in this program plays */
-    struct dialect *dialect; /* NULL: it does not run */
+    struct search_parameters parameters; /* of the engine in this program */
+    bool is_program;                     /* otherwise the engine in this program plays */
+    struct dialect *dialect;             /* NULL: it does not run */
     struct dialect_setup setup;
     struct dialect_limits limits;
     int move_ms;             /* 0: DIALECT_MOVE_MS */

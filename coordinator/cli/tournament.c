@@ -7,6 +7,7 @@
 #include "coordinator/cli/commands.h"
 #include "coordinator/cli/connect.h"
 #include "coordinator/cli/table.h"
+#include "engine/mix.h"
 #include "engine/rules.h"
 #include "proto/artifact.h"
 
@@ -198,6 +199,28 @@ int tournament_need(struct tournament *tournament, const char *name)
     return status;
 }
 
+int tournament_join(struct tournament *tournament, const struct contestant *player, unsigned since_round)
+{
+    static const char sql[] =
+        "insert into kroo.tournament_player (tournament_id, number, name, weights_sha256, settings, "
+        "anchor_elo,"
+        " since_round, added_by) select $1::bigint, coalesce(max(number), -1) + 1, $2, decode($3, 'hex'), "
+        "$4::jsonb,"
+        " $5::double precision, coalesce(nullif($6::integer, 0), (select coalesce(max(round), 0) + 2"
+        " from kroo.tournament_pairing where tournament_id = $1::bigint)), left($7, 63)"
+        " from kroo.tournament_player where tournament_id = $1::bigint on conflict do nothing";
+    char id[DRIVER_NUMBER], since[DRIVER_NUMBER], elo[32], *settings = json_text(player->settings);
+    snprintf(id, sizeof id, "%llu", (unsigned long long)tournament->id);
+    snprintf(since, sizeof since, "%u", since_round);
+    snprintf(elo, sizeof elo, "%.15g", player->anchor_elo);
+    const char *parameters[] = {
+        id, player->name, player->weights, settings, player->is_anchor ? elo : NULL, since, connect_caller()};
+    int status =
+        settings ? driver_tell(tournament->driver, sql, parameters, 7) : args_refuse("out of memory");
+    free(settings);
+    return status == COMMAND_DONE ? load_players(tournament, id) : status;
+}
+
 /* A copy whose match words lack the seed. */
 static json_t *without_seed(const json_t *specification)
 {
@@ -297,6 +320,11 @@ static void fill_words(struct driver_words *words, const struct tournament *tour
     }
     add_player_words(words, a, 'a');
     add_player_words(words, b, 'b');
+    const json_t *seed = json_object_get(tournament->specification, "seed");
+    /* Every round has openings of its own. */
+    if (seed)
+        driver_words_add(words, "--seed=%llu",
+                         (unsigned long long)(mix((uint64_t)json_integer_value(seed), round) >> 11));
     driver_words_add(words, "--pairs=%llu", (unsigned long long)pairing->pairs);
     driver_words_add(words, "--key=t.%s.%u.%u-%u", tournament->name, round, pairing->a, pairing->b);
     driver_words_add(words, "--json");
@@ -317,6 +345,7 @@ static int make_match(struct tournament *tournament, const char *starting, unsig
     fill_words(words, tournament, starting, round, pairing);
     int status = driver_run(words, &answer);
     free(words);
+    driver_warn(tournament->driver, answer);
     json_int_t experiment = json_integer_value(json_object_get(answer, "experiment"));
     json_decref(answer);
     if (status != COMMAND_DONE)
@@ -366,7 +395,12 @@ int tournament_follow(struct tournament *tournament, unsigned round, const char 
     const char *parameters[] = {id, number};
     snprintf(id, sizeof id, "%llu", (unsigned long long)tournament->id);
     snprintf(number, sizeof number, "%u", round);
-    int status = driver_follow(tournament->driver, tournament->name, sql, parameters, 2);
+    char what[TOURNAMENT_NAME_MAX + DRIVER_NUMBER];
+    if (round == 0)
+        snprintf(what, sizeof what, "%s", tournament->name);
+    else
+        snprintf(what, sizeof what, "%s, round %u", tournament->name, round);
+    int status = driver_follow(tournament->driver, what, sql, parameters, 2);
     if (status == DRIVER_PAUSED)
         fprintf(stderr, "\n%s %s plays on; %s\n", tournament->kind, tournament->name, how_to_go_on);
     return status;

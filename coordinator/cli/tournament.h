@@ -79,6 +79,11 @@ int tournament_need(struct tournament *tournament, const char *name);
 /* What was asked for must be what is there; `loose_seed`: the seed was not asked for. */
 int tournament_compare(const struct tournament *asked, const struct tournament *there, bool loose_seed);
 
+/* One more player of a tournament that is there, in the database and at the end of the list; who is there
+ * already (name, or weights and settings) is left as it is. `since_round` 0: the next round but one, so that
+ * whoever drives it now is not disturbed. */
+int tournament_join(struct tournament *tournament, const struct contestant *player, unsigned since_round);
+
 /* Inserts the pairings of a further round. */
 int tournament_plan(struct tournament *tournament, unsigned round, const struct tournament_pairing *pairings,
                     size_t count);

@@ -99,7 +99,9 @@ static void *help(void *argument)
 {
     struct helper *helper = argument;
     const struct thinker_task *task = &helper->thinker->task;
-    struct search_limits limits = {.full_width = task->limits.full_width, .lines = task->limits.lines};
+    struct search_limits limits = {.full_width = task->limits.full_width,
+                                   .lines = task->limits.lines,
+                                   .parameters = task->limits.parameters};
     struct search_info info;
     search_run(helper->search, task->game, task->weights, &limits, &helper->thinker->stop_helpers, NULL, NULL,
                &info);

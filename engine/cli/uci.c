@@ -41,6 +41,7 @@ struct session {
     const struct level *level; /* NULL: full strength */
     uint64_t seed;             /* of the level's random moves; 0: drawn for each game */
     uint64_t game_seed;
+    struct search_parameters parameters;
 };
 
 static void __attribute__((format(printf, 1, 2))) say(const char *format, ...)
@@ -229,6 +230,7 @@ static void command_go(struct session *session, char *arguments)
     else
         limit_task(session, &request, &task);
     task.limits.lines = session->lines;
+    task.limits.parameters = &session->parameters;
     task.limits.tables = session->level ? NULL : session->tables;
     session->searched = session->game;
     if (thinker_start(session->thinker, &task))
@@ -433,6 +435,21 @@ static void set_rules(struct session *session, const char *value)
     replace_game(session, game);
 }
 
+/* An option of the search itself; false when there is none of this name. */
+static bool set_parameter(struct session *session, const char *name, const char *value)
+{
+    const struct search_parameter *which = search_parameter_find(name);
+    int64_t number;
+    bool negative = value[0] == '-';
+    if (!which)
+        return false;
+    if (!refuse_while_thinking(session, "setoption") &&
+        (negative || !read_number(value, &number) || number > which->high ||
+         !search_parameters_set(&session->parameters, which, (int32_t)number)))
+        say("%s needs a number from %d to %d; it stays as it was", which->name, which->low, which->high);
+    return true;
+}
+
 /* `name X value Y`; the value is the rest of the line. */
 static void command_setoption(struct session *session, char *arguments)
 {
@@ -465,7 +482,8 @@ static void command_setoption(struct session *session, char *arguments)
             options[i].set(session, value);
         return;
     }
-    say("there is no option '%.40s'; uci lists them all", name);
+    if (!set_parameter(session, name, value))
+        say("there is no option '%.40s'; uci lists them all", name);
 }
 
 /* --- the other commands --- */
@@ -487,6 +505,10 @@ static void command_uci(struct session *session, char *arguments)
     printf("option name Rules type string default site\n");
     printf("option name WeightsFile type string default <empty>\n");
     printf("option name TablesFile type string default <empty>\n");
+    const struct search_parameter *parameter;
+    for (size_t i = 0; (parameter = search_parameter_at(i)) != NULL; i++)
+        printf("option name %s type spin default %d min %d max %d\n", parameter->name, parameter->usual,
+               parameter->low, parameter->high);
     printf("uciok\n");
     (void)session;
 }
@@ -571,6 +593,7 @@ static bool session_init(struct session *session)
     session->weights = weights_create_starting(session->rules.name);
     session->thinker = thinker_create(HASH_MIB * 1024);
     session->lines = 1;
+    session->parameters = search_parameters_default();
     draw_seed(session);
     return session->game && session->weights && session->thinker;
 }

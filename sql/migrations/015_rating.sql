@@ -73,13 +73,10 @@ comment on column tournament_pairing.experiment_id is 'The match; null = not mad
 comment on column tournament_pairing.made_at is 'When the pairing was decided.';
 
 create view tournament_score as
-select p.tournament_id, t.name as tournament, p.round, p.a, p.b, p.experiment_id, f.a_half_points as first,
-    s.a_half_points as second, count(*) as pairs
+select p.tournament_id, t.name as tournament, p.round, p.a, p.b, p.experiment_id, s.first, s.second, s.pairs
 from tournament_pairing p
     join tournament t on t.id = p.tournament_id
-    join game_counted f on f.experiment_id = p.experiment_id and f.leg = 0
-    join game_counted s on s.experiment_id = p.experiment_id and s.leg = 1 and s.pair_no = f.pair_no
-group by p.tournament_id, t.name, p.round, p.a, p.b, p.experiment_id, f.a_half_points, s.a_half_points;
+    join pair_score s on s.experiment_id = p.experiment_id;
 comment on view tournament_score is 'How the counted pairs of each pairing of a tournament came out: what ratings are made of.';
 comment on column tournament_score.tournament_id is 'The tournament.';
 comment on column tournament_score.tournament is 'Its name.';
@@ -174,6 +171,9 @@ insert into preset (name, version, summary, options) values
      '["--nodes=5000", "--sprt", "--model=normalized", "--elo0=0", "--elo1=10", "--max-pairs=20000"]'),
     ('non-regression', 1, 'a change that should cost nothing: accepted unless it loses 10 normalized Elo',
      '["--nodes=1000", "--sprt", "--model=normalized", "--elo0=-10", "--elo1=0", "--max-pairs=20000"]');
+
+-- Noise makes games to learn from; between two players it would be no match.
+alter table experiment add constraint experiment_noise check (kind <> 'match' or noise_ppm = 0 or player_a = player_b);
 
 grant select on tournament, tournament_player, tournament_pairing, tournament_score, tournament_progress, progression,
     preset to kroo_coordinator, kroo_trainer, kroo_reader;

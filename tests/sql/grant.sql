@@ -30,8 +30,8 @@ select set_eq($$select * from writes_of('kroo_coordinator')$$, array['engine_bui
     'weights:INSERT', 'player:INSERT', 'experiment:INSERT', 'experiment_counter:INSERT', 'session:INSERT', 'lease:INSERT',
     'game:INSERT', 'dispute:INSERT', 'dispute_run:INSERT', 'verdict:INSERT', 'promotion:INSERT', 'event:INSERT',
     'peer:INSERT', 'engine:INSERT', 'endgame_table:INSERT', 'tournament:INSERT', 'tournament_player:INSERT',
-    'fault:INSERT', 'hook_run:INSERT',
-    'tournament_pairing:INSERT', 'preset:INSERT'], 'a coordinator adds, and deletes nothing');
+    'fault:INSERT', 'hook_run:INSERT', 'tournament_pairing:INSERT', 'preset:INSERT',
+    'tune:INSERT', 'tune_parameter:INSERT', 'tune_batch:INSERT'], 'a coordinator adds, and deletes nothing');
 create function tests.column_updates_of(role_name name) returns setof text language sql as $$
     select c.relname || '.' || a.attname from pg_class c join pg_attribute a on a.attrelid = c.oid
     where c.relnamespace = 'kroo'::regnamespace and c.relkind in ('r', 'p') and a.attnum > 0 and not a.attisdropped
@@ -48,11 +48,14 @@ select set_eq($$select u from column_updates_of('kroo_coordinator') u where u !~
     'hook_run.outcome', 'session.ended_at',
     'lease.state', 'lease.ended_at', 'dispute.state', 'dispute.settled_at', 'dispute.settlement', 'peer.name', 'peer.role',
     'peer.allowed_at', 'peer.allowed_by', 'peer.revoked_at', 'peer.revoked_by', 'tournament.planned_rounds',
-    'tournament_pairing.experiment_id'],
+    'tournament_pairing.experiment_id',
+    'tune.tuned_sha256', 'tune.tuned_options', 'tune.match_id',
+    'tune_batch.won', 'tune_batch.lost', 'tune_batch.theta', 'tune_batch.applied_at'],
     'a coordinator changes states, never specifications, games or verdicts');
 select is_empty($$select proname from pg_proc where pronamespace = 'kroo'::regnamespace and proname not in
-    ('verify_counters', 'counters_recompute', 'experiment_descendants') and has_function_privilege('kroo_reader', oid, 'EXECUTE')$$,
-    'a reader runs the checks and nothing else');
+    ('verify_counters', 'counters_recompute', 'experiment_descendants', 'verify_rollups', 'rollup_segment_pairs', 'shared_opening', 'rollup_due',
+    'rollup_endings', 'rollup_openings', 'rollup_pairs', 'rollup_sessions') and has_function_privilege('kroo_reader', oid, 'EXECUTE')$$,
+    'a reader runs the checks, what they read, and nothing else');
 
 -- And in deed.
 set local role kroo_reader;

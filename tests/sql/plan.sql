@@ -1,7 +1,7 @@
 -- The shipped queries read indexes of `game`, with the planner's settings as they are, and counted by the server.
 \ir fixture.psql
 select t_experiment('selfplay', false, 100000), t_experiment('match', true, 100000) \g /dev/null
--- 60,000 and 10,000 games cut out of one long random line.
+-- 80,000 and 10,000 games cut out of one long random line.
 create table tests.line (letters bytea);
 alter table tests.line alter column letters set storage external; -- so that a piece is read without the rest
 insert into tests.line
@@ -14,14 +14,20 @@ select e, n / 2, n % 2, 1, 1, 1, moves, length(moves), decode(repeat('0123', len
     case when south then 11 else 25 end, case when south = (n % 2 = 0) then 2 else 0 end, false, 100000, 200
 from (select e, n, n % 3 > 0 as south,
         convert_from(substr(letters, 2 * floor(random() * 99000)::int + 1, 60 + floor(random() * 80)::int), 'UTF8') as moves
-    from tests.line, lateral (select 1 as e, n from generate_series(0, 59999) n union all select 2, n from generate_series(0, 9999) n) g) x;
+    from tests.line, lateral (select 1 as e, n from generate_series(0, 79999) n union all select 2, n from generate_series(0, 9999) n) g) x;
 update experiment_counter c set games_stored = r.games_stored, prefix_pairs = r.prefix_pairs, ll = r.ll, ld = r.ld,
     dd = r.dd, wl = r.wl, dw = r.dw, ww = r.ww, wins = r.wins, draws = r.draws, losses = r.losses
 from experiment e, lateral counters_recompute(e.id) r where e.id = c.experiment_id;
 vacuum analyze;
+-- Weights that were fitted to a part of the first experiment.
+insert into training_run (state, started_at, rules, kind, seed, threads, core_type, blas, trainer_build, weights_sha256,
+    lambda, ridge, manifest, games, positions, rows_merged)
+select 'finished', now(), 'site', 'table', 1, 1, 'core', 'blas', 'kroo-train 1 test', sha256, 0.4, 0,
+    '[{"experiment": 1, "first_pair": 10, "pair_count": 25}]', 50, 100, 90 from weights where number = 2;
+update weights w set training_run_id = t.id from training_run t where t.weights_sha256 = w.sha256;
 
 begin;
-select plan(14);
+select plan(19);
 -- Runs a query to its end and counts the sequential scans of partitions it made.
 create function tests.seq_scans(query text) returns bigint language plpgsql as $$
 declare
@@ -53,6 +59,20 @@ select is(seq_scans($$select count(*) from game_counted where experiment_id = 1 
     'an opening, one experiment');
 select is((select count(*) from game where moves like 'FcE%'), (select count(*) from game where left(moves, 3) = 'FcE'),
     'and the index finds them all');
-select is((select sum(games)::bigint from first_move_score), 70000::bigint, 'all games count');
+select is((select sum(games)::bigint from first_move_score), 90000::bigint, 'all games count');
+
+-- Every shipped query that needs no extension, with its parameters as values, as `kroo query` has it planned.
+create table tests.shipped (name text, text text);
+\copy tests.shipped from program 'for file in sql/queries/*.sql; do grep -q "^-- needs" "$file" || printf "%s\t%s\n" "$(basename "$file" .sql)" "$(sed 1d "$file" | tr "\n" " ")"; done'
+create function tests.shipped_scans() returns table (name text, scans bigint) language sql as $$
+    select s.name || coalesce(' ' || prefix, ''), seq_scans(replace(replace(replace(s.text, '$1::text', 'null::text'),
+        '$1', case s.name when 'lineage' then '2' else '1' end), '$2', coalesce(quote_literal(prefix), 'null')))
+    from tests.shipped s, unnest(case when s.name = 'openings' then array[null, 'Fc', 'FcEaB'] else array[null] end) prefix
+$$;
+select cmp_ok((select count(*) from tests.shipped), '>=', 14::bigint, 'the shipped queries are read');
+select is_empty('select * from shipped_scans() where scans > 0', 'none of them scans games');
+select isnt_empty('select from ending_rollup where experiment_id = 1', 'there is a segment in the roll-ups');
+select isnt_empty('select from game_unrolled where experiment_id = 1', 'and a rest that is not');
+select is((select games from weights_provenance where weights = 2 and distance = 0), 50::bigint, 'a range of pairs');
 select * from finish();
 rollback;

@@ -71,7 +71,7 @@ is "which are stored" "$(sql "select bool_and(octet_length(scores) = 2 * plies) 
 # --- one player or two ---
 fails "equal players are still refused" 1 "same deterministic player" \
     "$kroo" match starting starting --dir "$dir" --engine same --pairs 1
-fails "options are for programs" 1 "built-in engine takes no options" \
+fails "the built-in engine has options of its search alone" 1 "built-in engine has no option" \
     "$kroo" match starting starting --dir "$dir" --option-a Level=Master --pairs 1
 fails "what the worker sets is not for the user" 1 "set by the worker" \
     "$kroo" match starting starting --dir "$dir" --engine-a same --option-a Threads=4 --pairs 1

@@ -62,6 +62,17 @@ is "in the order of the joint rating" \
     "$(awk '/^rank/ { on = 1; next } on && /^ *[0-9]+ / { print $2; next } { on = 0 }' "$work/all" | jq -Rsc 'split("\n")[:-1]' | head -c 400)"
 is "its anchor is kept" "$("$kroo" ratings all --json | jq '.ratings[0].rating == 500')" true
 is "listed" "$("$kroo" tournament ls --json | jq -c '[.[] | [.name, .pairings, .finished]]')" '[["five",4,4],["all",10,10]]'
+# --- a player against itself ---
+fails "without noise its games would be equal" 1 'kroo aa' "$kroo" aa starting --nodes 20 --pairs 2 --noise 0
+fails "noise is for a player against itself" 2 'unrecognized' "$kroo" match starting starting --nodes-b 3 --noise 1 --pairs 2
+ok "with noise it tells whether the farm is fair" \
+    sh -c '"$0" aa starting --nodes 20 --pairs 60 --seed 5 --wait >"$1"; [ $? -lt 2 ]' "$kroo" "$work/aa"
+ok "in all and for each worker" test "$(grep -Ec '^(all|local-[0-9]|[^ ]+) +[0-9]+ +[0-9.]+ %' "$work/aa")" -ge 2
+ok "the same for programs" sh -c '"$0" aa --report "$1" --json | jq -e ".all.pairs == 60 and (.workers | map(.pairs) | add) == 60 and .all.p >= 0"' \
+    "$kroo" "$(sql 'select max(id) from experiment')"
+ok "its two games of a pair differ" test "$(sql "select count(*) from game f join game s using (experiment_id, pair_no) where f.leg = 0 and s.leg = 1 and f.moves = s.moves and experiment_id = (select max(id) from experiment)")" -lt 20
+fails "another experiment is none of these" 1 'no match of a player against itself' "$kroo" aa --report 1
+
 # --- presets ---
 fails "an unknown preset" 1 'preset ls' "$kroo" match starting starting --nodes-b 3 --preset glance
 fails "a preset of options that no match has" 1 'would not take' "$kroo" preset add glance --summary s -- --knots=3

@@ -46,6 +46,56 @@ static enum lease_status try_grant(struct lease_book *book, uint64_t session, ui
     return lease_grant(book, X, &(struct lease_ask){session, credit, 0, 0, 0}, now, &lease);
 }
 
+/* Tunes: a lease lies in one batch, and none goes beyond the last batch that has players. */
+static void leases_keep_within_blocks_and_below_the_limit(void **state)
+{
+    (void)state;
+    struct lease_book *book = new_book(40, 1000, 0);
+    lease_experiment_bound(book, X, 6, 0);
+    assert_int_equal(try_grant(book, ANN, 9, 0), LEASE_NO_PAIRS);
+    assert_true(lease_book_waits(book));
+    lease_experiment_bound(book, X, 6, 12);
+    assert_int_equal(lease_experiment_available(book, X), 12);
+    grant(book, ANN, 4, 0, 0, 4, 1);
+    grant(book, ANN, 4, 0, 4, 2, 1);
+    grant(book, BOB, 4, 0, 6, 1, 1);
+    grant(book, BOB, 4, 0, 7, 1, 1);
+    for (uint64_t pair = 0; pair < 8; pair++)
+        lease_done(book, X, pair, ANN, 1, NULL);
+    lease_experiment_advance(book, X, 8);
+    struct lease last;
+    while (lease_grant(book, X, &(struct lease_ask){.session = BOB, .credit = 9}, 1, &last) == LEASE_OK)
+        for (uint64_t pair = last.first; pair < last.first + last.count; pair++)
+            lease_done(book, X, pair, BOB, 1, NULL);
+    assert_int_equal(last.first + last.count, 12);
+    lease_experiment_bound(book, X, 6, 40);
+    assert_int_equal(lease_experiment_available(book, X), 28);
+    assert_false(lease_book_waits(book));
+    lease_book_destroy(book);
+}
+
+/* A lost range that is leased again keeps within its block, too. */
+static void lost_pairs_keep_within_blocks(void **state)
+{
+    (void)state;
+    struct lease_book *book = new_book(40, 1000, 0);
+    struct lease lapsed[8];
+    for (int i = 0; i < 3; i++)
+        grant(book, ANN, 4, 0, (uint64_t)(4 * i), 4, 1);
+    assert_int_equal(lease_expire(book, TERM, lapsed, 8), 3);
+    lease_experiment_bound(book, X, 6, 12);
+    struct lease again;
+    for (uint64_t pair = 0; pair < 12; pair += again.count) {
+        assert_int_equal(lease_grant(book, X, &(struct lease_ask){.session = BOB, .credit = 9}, TERM, &again),
+                         LEASE_OK);
+        assert_int_equal(again.first, pair);
+        assert_int_equal(again.first / 6, (again.first + again.count - 1) / 6);
+        for (uint64_t done = again.first; done < again.first + again.count; done++)
+            lease_done(book, X, done, BOB, TERM, NULL);
+    }
+    lease_book_destroy(book);
+}
+
 static void ranges_follow_each_other(void **state)
 {
     (void)state;
@@ -640,6 +690,8 @@ static void ten_thousand_sessions_are_no_burden(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(leases_keep_within_blocks_and_below_the_limit),
+        cmocka_unit_test(lost_pairs_keep_within_blocks),
         cmocka_unit_test(ranges_follow_each_other),
         cmocka_unit_test(a_lease_ends_with_its_last_pair),
         cmocka_unit_test(only_progress_renews),

@@ -173,7 +173,31 @@ static void programs_are_players_of_their_own(void **state)
     assert_refused(&create, "Name=Value");
     create.spec.a = match().spec.a;
     strcpy(create.spec.a.options, "Seed=1");
-    assert_refused(&create, "built-in engine takes no options");
+    assert_refused(&create, "built-in engine has no option \"Seed\"");
+    strcpy(create.spec.a.options, "CutMargin=1001");
+    assert_refused(&create, "0 to 1000");
+    strcpy(create.spec.a.options, "CutMargin=80\nReduceFrom=3");
+    assert_accepted(&create);
+}
+
+/* fishtest#2538: a tune with 32 MiB on one side and 16 on the other went unnoticed. */
+static void a_tune_has_a_file_and_equal_sides(void **state)
+{
+    (void)state;
+    struct message_create_experiment create = match();
+    create.spec.kind = MESSAGE_TUNE;
+    create.spec.b = create.spec.a;
+    assert_refused(&create, "name them in its file");
+    create.tune[0] = 1;
+    assert_accepted(&create);
+    create.spec.b.hash_kib *= 2;
+    assert_refused(&create, "same limits, hash included");
+    create.spec.b = create.spec.a;
+    create.spec.b.weights[0] ^= 1;
+    assert_refused(&create, "same player");
+    create = match();
+    create.tune[0] = 1;
+    assert_refused(&create, "only a tune");
 }
 
 static void one_opening_is_one_pair(void **state)
@@ -192,6 +216,10 @@ static void matches_have_no_noise_and_selfplay_one_player(void **state)
     struct message_create_experiment create = match();
     create.spec.noise_ppm = 1;
     assert_refused(&create, "without noise");
+    create.spec.b = create.spec.a;
+    assert_accepted(&create);
+    create.spec.noise_ppm = 0;
+    assert_refused(&create, "kroo aa");
     create = selfplay();
     create.spec.b.node_limit++;
     assert_refused(&create, "same player");
@@ -261,6 +289,7 @@ int main(void)
         cmocka_unit_test(players_need_weights_and_limits),
         cmocka_unit_test(equal_deterministic_players_are_duplicates),
         cmocka_unit_test(programs_are_players_of_their_own),
+        cmocka_unit_test(a_tune_has_a_file_and_equal_sides),
         cmocka_unit_test(one_opening_is_one_pair),
         cmocka_unit_test(matches_have_no_noise_and_selfplay_one_player),
         cmocka_unit_test(tests_must_be_sound),
