@@ -169,7 +169,7 @@ TEST_PROGRAMS += $(TEST_PLAYERS)
 $(BUILD)/tests/players/%: $(BUILD)/obj/tests/players/%.o $(LIB_ENGINE)
 	@mkdir -p $(@D)
 	$(link) -lm
-$(BUILD)/tests/worker/test_process $(BUILD)/tests/proto/test_confine: | $(TEST_PLAYERS)
+$(BUILD)/tests/worker/test_process $(BUILD)/tests/worker/test_prepare $(BUILD)/tests/proto/test_confine: | $(TEST_PLAYERS)
 $(BUILD)/bench/load: $(call obj,tests/bench/load.c)
 $(BUILD)/tests/system/liar: $(call obj,tests/system/liar.c)
 $(BUILD)/bench/load $(BUILD)/tests/system/liar: $(call obj,tests/bench/synthetic.c) $(LIB_PROTO) $(LIB_ENGINE)

@@ -1,5 +1,7 @@
 #include "coordinator/round.h"
 #include "coordinator/round_control.h"
+#include "coordinator/specification_json.h"
+#include "coordinator/wire.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -462,12 +464,41 @@ static enum store_error check_terms(struct round *round, struct job *job)
     const struct book *book = error == STORE_OK ? job->create.terms->setup.book : NULL;
     if (book == NULL || experiment->planned_pairs <= book->count)
         return error;
+    if (experiment->kind == STORE_TUNE) {
+        snprintf(job->text, sizeof job->text,
+                 "the book has %u openings, and a tune needs one for each of its "
+                 "%llu pairs: take a larger book, or fewer pairs",
+                 book->count, (unsigned long long)experiment->planned_pairs);
+        return STORE_ERROR_REFUSED;
+    }
     experiment->planned_pairs = book->count;
     if (!experiment->has_sprt || experiment->sprt.batch <= book->count)
         return STORE_OK;
     snprintf(job->text, sizeof job->text, "the book has %u openings, fewer than one batch of %u pairs",
              book->count, experiment->sprt.batch);
     return STORE_ERROR_REFUSED;
+}
+
+/* The key is known: the experiment that is there must be what was asked for. */
+static enum store_error adopt(struct round *round, struct job *job)
+{
+    struct store_experiment there;
+    struct message_create_experiment old, new;
+    char differences[300];
+    uint64_t id = job->create.experiment.id;
+    enum store_error error = store_experiment_get(round->store, id, &there);
+    if (error != STORE_OK)
+        return error;
+    wire_create(&there, &old);
+    wire_create(&job->create.experiment, &new);
+    if (specification_json_differ(&old, &new, differences, sizeof differences)) {
+        snprintf(job->text, sizeof job->text,
+                 "the key \"%s\" stands for experiment %llu, which is another: %s; give another key, or none",
+                 there.idempotency_key, (unsigned long long)id, differences);
+        return STORE_ERROR_REFUSED;
+    }
+    job->create.experiment = there;
+    return STORE_OK;
 }
 
 static enum store_error single_create(struct round *round, struct job *job)
@@ -493,7 +524,7 @@ static enum store_error single_create(struct round *round, struct job *job)
     if (error != STORE_OK)
         return error;
     if (create->existed)
-        return store_experiment_get(round->store, create->experiment.id, &create->experiment);
+        return adopt(round, job);
     error = round_pend(round, job);
     if (error != STORE_OK)
         return error;

@@ -17,6 +17,7 @@
 #include "worker/folder.h"
 #include "worker/lease.h"
 #include "worker/players.h"
+#include "worker/prepare.h"
 #include "worker/queue.h"
 #include "worker/session.h"
 #include "worker/spool.h"
@@ -63,6 +64,7 @@ struct worker {
     struct fetch fetch;
     struct queue *tasks, *outcomes;
     struct players *players;
+    struct prepare *prepare;
     struct dealer *dealer;
     int wake_fd;
     atomic_int order; /* enum worker_order, from any thread */
@@ -142,6 +144,8 @@ void workload_cancel_waiting(struct worker *worker);
 /* An artifact came (or will not come): leases that wait for it go on (or are given back). */
 void workload_artifact(struct worker *worker, int64_t now);
 void workload_artifact_failed(struct worker *worker, const char *why, int64_t now);
+/* Engines that were prepared meanwhile: leases that wait for one go on, or are given back. */
+void workload_prepared(struct worker *worker, int64_t now);
 /* Pairs that may be asked for now, and about how much work they should be; 0 with the reason when it is not
  * for a full queue. */
 uint32_t workload_wanted(struct worker *worker, uint32_t *work_ms, const char **reason);

@@ -20,7 +20,7 @@ enum {
 };
 
 enum lease_state {
-    LEASE_WAITING, /* for its weights, engines, tables or book */
+    LEASE_WAITING, /* for its weights, engines, tables or book, or for the engines' tests */
     LEASE_PLAYING, /* its games are queued or played */
     LEASE_OVER,    /* finished, dropped or abandoned; goes when `open` is 0 */
 };
@@ -58,6 +58,7 @@ struct lease {
     uint32_t open; /* games queued, played or on their way back */
     uint64_t plies_told;
     unsigned fetches;           /* times something of it was asked for */
+    bool tested;                /* all of it is here; its engines are being tested, or were */
     atomic_bool stop;           /* its games are abandoned */
     atomic_uint_fast64_t plies; /* of finished games */
 };

@@ -87,7 +87,9 @@ static int open_play(struct worker *worker, char *reason, size_t reason_size)
     if (worker->wake_fd >= 0 && worker->tasks != NULL && worker->outcomes != NULL)
         worker->players = players_create(worker->options.slots, (int)worker->options.move_ms, worker->tasks,
                                          worker->outcomes, worker->wake_fd);
-    if (worker->players == NULL) {
+    if (worker->players != NULL)
+        worker->prepare = prepare_create((int)worker->options.move_ms, worker->wake_fd);
+    if (worker->prepare == NULL) {
         snprintf(reason, reason_size, "cannot start %u play threads: %s; try fewer --slots",
                  worker->options.slots, strerror(errno));
         return -1;
@@ -136,6 +138,7 @@ void worker_destroy(struct worker *worker)
     if (worker->outcomes != NULL)
         queue_close(worker->outcomes);
     players_destroy(worker->players);
+    prepare_destroy(worker->prepare);
     struct outcome outcome;
     while (worker->outcomes != NULL && queue_try_pop(worker->outcomes, &outcome) == QUEUE_OK)
         outcome_done(&outcome);
@@ -318,6 +321,7 @@ int worker_run(struct worker *worker)
         now = progress_now_ms();
         take_orders(worker, now);
         workload_collect(worker, now);
+        workload_prepared(worker, now);
         see_to_leaving(worker, now);
         conversation_tick(worker, now);
         see_to_connection(worker, now);

@@ -213,6 +213,48 @@ static bool lease_fetch(struct worker *worker, struct lease *lease, const struct
     return false;
 }
 
+/* Whether the engine of a side may play: it is asked its fixed positions first. False while that lasts, and
+ * after giving the lease back. */
+static bool engine_is_ready(struct worker *worker, struct lease *lease, int side, int64_t now)
+{
+    const struct message_player *player = lease_player(lease, side);
+    struct prepare_answer answer;
+    if (!lease_has_engine(lease, side) || player->engine_signature[0] == '\0')
+        return true;
+    enum prepare_state state = prepare_look(worker->prepare, player->engine, &answer);
+    if (state == PREPARE_READY)
+        return true;
+    if (state == PREPARE_ABSENT) {
+        struct prepare_order order = {.path = ""};
+        memcpy(order.engine, player->engine, sizeof order.engine);
+        memcpy(order.path, lease->programs[side].engine->path, sizeof order.path);
+        snprintf(order.signature, sizeof order.signature, "%s", player->engine_signature);
+        if (prepare_ask(worker->prepare, &order) == 0)
+            return false;
+        snprintf(answer.why, sizeof answer.why, "too many engines are being tested");
+        answer.fault = 0;
+    } else if (state == PREPARE_UNDER_WAY) {
+        return false;
+    }
+    char why[MESSAGE_TEXT_MAX];
+    snprintf(why, sizeof why, "player %c: %.480s", 'a' + side, answer.why);
+    if (answer.fault != 0)
+        worker->release_fault = (struct message_fault){
+            .kind = answer.fault, .experiment = lease->spec.experiment, .side = (uint32_t)side + 1};
+    lease_give_back(worker, lease, answer.fault != 0 ? FAULT_PLAYER : FAULT_HERE, why, now);
+    return false;
+}
+
+/* All of it is here: its games are queued once its engines may play. */
+static void lease_begin(struct worker *worker, struct lease *lease, int64_t now)
+{
+    lease->tested = true;
+    for (int side = 0; side < 2; side++)
+        if (!engine_is_ready(worker, lease, side, now))
+            return;
+    lease_enqueue(worker, lease);
+}
+
 /* Starts a lease for which everything is here; asks for what is not. */
 static void lease_arm(struct worker *worker, struct lease *lease, int64_t now)
 {
@@ -232,13 +274,25 @@ static void lease_arm(struct worker *worker, struct lease *lease, int64_t now)
         lease_seat_program(lease, side);
     }
     if (complete)
-        lease_enqueue(worker, lease);
+        lease_begin(worker, lease, now);
+}
+
+void workload_prepared(struct worker *worker, int64_t now)
+{
+    unsigned steps = prepare_steps(worker->prepare);
+    for (size_t at = 0; at < worker->lease_count; at++) {
+        struct lease *lease = worker->leases[at];
+        if (lease->state != LEASE_WAITING || !lease->tested)
+            continue;
+        atomic_fetch_add(&lease->plies, steps); /* a long test is progress, too */
+        lease_begin(worker, lease, now);
+    }
 }
 
 void workload_artifact(struct worker *worker, int64_t now)
 {
     for (size_t at = 0; at < worker->lease_count; at++)
-        if (worker->leases[at]->state == LEASE_WAITING)
+        if (worker->leases[at]->state == LEASE_WAITING && !worker->leases[at]->tested)
             lease_arm(worker, worker->leases[at], now);
 }
 

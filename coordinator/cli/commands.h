@@ -13,6 +13,7 @@ enum command_status {
 typedef int command_main(int argc, char **argv);
 
 command_main selfplay_command, match_command; /* selfplay.c */
+command_main run_command, spec_command;       /* run.c */
 command_main tune_command;                    /* tune.c */
 command_main tune_show_command;               /* tune_show.c */
 command_main clone_command;                   /* clone.c */

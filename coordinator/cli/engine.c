@@ -12,6 +12,7 @@
 #include "coordinator/cli/upload.h"
 #include "proto/artifact.h"
 #include "proto/dialect.h"
+#include "proto/signature.h"
 
 enum { MOVE_MS = 10000 };
 
@@ -33,6 +34,30 @@ static int try_move(struct dialect *dialect, const char *file)
     return COMMAND_DONE;
 }
 
+/* Asks it fixed positions, twice and afresh: what repeats itself is recorded, and each worker asks again
+ * before it plays. */
+static void take_signature(const struct upload *upload, const char *path, struct store_engine *engine)
+{
+    char signatures[2][SIGNATURE_TEXT] = {"", ""}, reason[DIALECT_REASON_MAX] = "";
+    enum dialect_error error = DIALECT_OK;
+    for (int time = 0; time < 2 && error == DIALECT_OK; time++) {
+        struct dialect *dialect = dialect_open(path, NULL, MOVE_MS, NULL, reason, sizeof reason);
+        error = dialect ? signature_ask(dialect, signatures[time], NULL, reason, sizeof reason)
+                        : DIALECT_ERROR_START;
+        dialect_close(dialect);
+    }
+    if (error != DIALECT_OK)
+        args_warn("%s has no signature, so workers cannot test it: fixed positions at %d nodes: %s",
+                  upload->file, SIGNATURE_NODES, reason);
+    else if (strcmp(signatures[0], signatures[1]) != 0)
+        args_warn(
+            "%s has no signature, so workers cannot test it: asked the same positions twice at %d nodes, "
+            "it answers otherwise",
+            upload->file, SIGNATURE_NODES);
+    else
+        snprintf(engine->signature, sizeof engine->signature, "%s", signatures[0]);
+}
+
 /* Runs a private copy once and asks it who it is. */
 static int ask_engine(const struct upload *upload, const void *bytes, size_t size,
                       struct store_engine *engine)
@@ -52,6 +77,8 @@ static int ask_engine(const struct upload *upload, const void *bytes, size_t siz
         snprintf(engine->options, sizeof engine->options, "%s", dialect_options(dialect));
     }
     dialect_close(dialect);
+    if (status == COMMAND_DONE)
+        take_signature(upload, copy.path, engine);
     private_file_remove(&copy);
     return status;
 }
@@ -61,8 +88,9 @@ static int tell(const struct upload *upload, const struct store_engine *engine, 
     char hex[ARTIFACT_HEX];
     artifact_hex(engine->sha256, hex);
     if (upload->common.json)
-        return table_json_print(json_pack("{s:s, s:s, s:s, s:b}", "name", engine->name, "sha256", hex,
-                                          "program", engine->program, "existed", existed));
+        return table_json_print(json_pack("{s:s, s:s, s:s, s:s, s:b}", "name", engine->name, "sha256", hex,
+                                          "program", engine->program, "signature", engine->signature,
+                                          "existed", existed));
     const char *why;
     enum confine_level level = confine_level(&why);
     printf("%s %s\n", engine->name, hex);
@@ -136,12 +164,15 @@ static int engine_ls(int argc, char **argv)
         .doc = "List the engines that were added. The engine inside every worker is called built-in.",
         .children = args_common_children};
     static const char sql[] =
-        "select e.name, left(encode(e.sha256, 'hex'), $1::integer) as sha256, e.program, a.size,"
+        "select e.name, left(encode(e.sha256, 'hex'), $1::integer) as sha256, e.program, e.signature, "
+        "p.reproducible, p.agreed_pairs, a.size,"
         " (select count(distinct x.id) from kroo.player p join kroo.experiment x on p.id in (x.player_a, "
         "x.player_b)"
         "  where p.engine_sha256 = e.sha256) as experiments, e.added_by,"
         " to_char(e.added_at at time zone 'UTC', 'YYYY-MM-DD HH24:MI') as added, e.note"
-        " from kroo.engine e join kroo.artifact a on a.sha256 = e.sha256 order by e.added_at, e.name";
+        " from kroo.engine e join kroo.artifact a on a.sha256 = e.sha256 join kroo.engine_proof p on "
+        "p.sha256 = "
+        "e.sha256 order by e.added_at, e.name";
     struct upload request = {0};
     argp_parse(&argp, argc, argv, 0, NULL, &request);
     return upload_list(&request.common, sql,

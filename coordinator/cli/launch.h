@@ -42,7 +42,7 @@ int launch_run(struct launch *launch);
 
 /* The parts of it, for a request that is filled in otherwise: a seed and a key where none was given
  * (`has_seed`); then everything from the checks on. */
-void launch_fill_random(struct launch *launch);
+int launch_fill_random(struct launch *launch, struct store *store);
 int launch_offer(struct launch *launch, const struct settings *settings);
 
 /* Weights by number, hash prefix, name, `starting`, `champion`: the hash in `sha256`. COMMAND_DONE, or said

@@ -31,6 +31,8 @@ static const struct args_command commands[] = {
     {"stop", stop_command, "stop an experiment for good", true},
     {"priority", priority_command, "give an experiment another priority", true},
     {"note", note_command, "write its note", true},
+    {"run", run_command, "make the experiment that a file specifies", true},
+    {"spec", spec_command, "print the specification of one, for `kroo run`", true},
     {"clone", clone_command, "make another experiment like it", true},
     {"approve", approve_command, "let an experiment run that a submitter asked for", true},
     {"reject", reject_command, "refuse it", true},

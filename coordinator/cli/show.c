@@ -24,6 +24,8 @@ struct show {
     bool has_unbiased; /* a sequential test that has ended */
     struct estimate_unbiased unbiased;
     struct store_table endings;
+    struct store_table
+        reproducible; /* whether its games would come again, and which engines are not proven */
     char warnings[SPECIFICATION_WARNINGS_MAX + 4][SPECIFICATION_REASON_MAX];
     unsigned warning_count;
 };
@@ -215,6 +217,16 @@ static void print_verdict(const struct show *show)
                "");
 }
 
+/* Said where another program plays: of the built-in engine it is a promise. */
+static void print_reproducible(const struct show *show)
+{
+    const char *word = store_cell(&show->reproducible, 0, 0),
+               *engines = store_cell(&show->reproducible, 0, 1);
+    if (strcmp(word, "yes") != 0 && strcmp(word, "no") != 0)
+        printf("  %-11s %s%s%s\n", "reproducible", word,
+               *engines ? ": the same pairs have not been played alike on two machines by " : "", engines);
+}
+
 static void print_work(const struct show *show)
 {
     for (size_t i = 0; i < show->endings.rows; i++)
@@ -224,6 +236,7 @@ static void print_work(const struct show *show)
     printf("  %-11s %llu at work, %llu leases open, %llu disputes open\n", "workers",
            (unsigned long long)show->record.active_sessions, (unsigned long long)show->record.open_leases,
            (unsigned long long)show->record.open_disputes);
+    print_reproducible(show);
     for (unsigned i = 0; i < show->warning_count; i++)
         printf("  %-11s %s\n", "warning", show->warnings[i]);
 }
@@ -361,6 +374,7 @@ static int print_object(const struct show *show)
     json_object_set_new(object, "open_leases", json_integer((json_int_t)show->record.open_leases));
     json_object_set_new(object, "active_sessions", json_integer((json_int_t)show->record.active_sessions));
     json_object_set_new(object, "open_disputes", json_integer((json_int_t)show->record.open_disputes));
+    json_object_set_new(object, "reproducible", json_string(store_cell(&show->reproducible, 0, 0)));
     json_object_set_new(object, "warnings", warnings_json(show));
     return table_json_print(object);
 }
@@ -377,6 +391,12 @@ static int load(struct store *store, uint64_t id, struct show *show)
         return args_refuse("there is no experiment %s: `kroo ls` lists them", text);
     if (error != STORE_OK)
         return connect_failed(store, error);
+    int status = connect_query(
+        store,
+        "select reproducible, engines from kroo.experiment_reproducible where experiment_id = $1::bigint",
+        parameters, 1, &show->reproducible);
+    if (status != COMMAND_DONE)
+        return status;
     return connect_query(store,
                          "select reason, games, share, mean_plies from kroo.endings_by_reason"
                          " where experiment_id = $1::bigint order by games desc, reason",
@@ -408,5 +428,6 @@ int show_command(int argc, char **argv)
     work_out(&show);
     status = request.common.json ? print_object(&show) : print_page(&show);
     store_table_done(&show.endings);
+    store_table_done(&show.reproducible);
     return status;
 }

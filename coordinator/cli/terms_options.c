@@ -5,16 +5,11 @@
 #include "coordinator/cli/commands.h"
 #include "coordinator/cli/connect.h"
 
-enum { OPTION_BOOK = 0x4000 };
-
-static const struct argp_option options[] = {
-    {"book", OPTION_BOOK, "B", 0, "Openings: a book of `kroo book ls`, in place of random plies", 4}, {0}};
-
-static error_t parse(int key, char *text, struct argp_state *state)
+error_t terms_parse(int key, char *text, struct argp_state *state, struct terms_options *terms)
 {
-    struct terms_options *terms = state->input;
+    (void)state;
     switch (key) {
-    case OPTION_BOOK:
+    case TERMS_OPTION_BOOK:
         terms->book = text;
         return 0;
     default:
@@ -22,10 +17,8 @@ static error_t parse(int key, char *text, struct argp_state *state)
     }
 }
 
-const struct argp terms_argp = {.options = options, .parser = parse};
-
-static int fill_book(struct store *store, const char *name, bool has_opening,
-                     struct message_create_experiment *create)
+int terms_find_book(struct store *store, const char *name, struct message_create_experiment *create,
+                    uint32_t *openings)
 {
     struct store_book book;
     enum store_error error = store_book_find(store, name, NULL, &book);
@@ -37,15 +30,26 @@ static int fill_book(struct store *store, const char *name, bool has_opening,
         return args_refuse("the book %s is for the rules %s, this experiment plays %s: give --rules %s, or "
                            "make a book for these",
                            book.name, book.rules, create->spec.rules, book.rules);
+    memcpy(create->spec.book, book.sha256, sizeof create->spec.book);
+    *openings = book.openings;
+    return COMMAND_DONE;
+}
+
+static int fill_book(struct store *store, const char *name, bool has_opening,
+                     struct message_create_experiment *create)
+{
+    uint32_t openings;
     if (has_opening)
         return args_refuse("a book gives the openings: leave --opening-plies out, or --book");
-    memcpy(create->spec.book, book.sha256, sizeof create->spec.book);
+    int status = terms_find_book(store, name, create, &openings);
+    if (status != COMMAND_DONE)
+        return status;
     create->spec.opening_plies = 0;
-    if (create->pairs > book.openings) {
+    if (create->pairs > openings) {
         args_warn("the book has %u openings: the experiment ends undecided after %u pairs if nothing decides "
                   "it before, not after %llu",
-                  book.openings, book.openings, (unsigned long long)create->pairs);
-        create->pairs = book.openings;
+                  openings, openings, (unsigned long long)create->pairs);
+        create->pairs = openings;
     }
     return COMMAND_DONE;
 }
@@ -54,12 +58,4 @@ int terms_fill(struct store *store, const struct terms_options *terms, bool has_
                struct message_create_experiment *create)
 {
     return terms->book ? fill_book(store, terms->book, has_opening, create) : COMMAND_DONE;
-}
-
-bool terms_same(const struct message_spec *a, const struct message_spec *b)
-{
-    return memcmp(a->book, b->book, MESSAGE_HASH) == 0 &&
-           memcmp(a->adjudication, b->adjudication, MESSAGE_HASH) == 0 &&
-           a->resign_score == b->resign_score && a->resign_plies == b->resign_plies &&
-           a->resign_playout_ppm == b->resign_playout_ppm;
 }

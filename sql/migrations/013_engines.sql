@@ -67,5 +67,59 @@ comment on column fault_report.session_id is 'Its session.';
 comment on column fault_report.attempt is 'Attempt number of the lease.';
 comment on column fault_report.recorded_at is 'When it was recorded.';
 
-grant select on fault, fault_report to kroo_coordinator, kroo_trainer, kroo_reader;
+-- --- played twice ---
+
+create view pair_agreed as
+select distinct d.experiment_id, d.pair_no
+from dispute d
+    join lateral (
+        select r.leg from dispute_run r join session s on s.id = r.session_id
+        where r.dispute_id = d.id group by r.leg, r.content_sha256 having count(distinct (s.peer, s.name)) >= 2
+    ) agreed on true
+where d.state = 'settled'
+group by d.experiment_id, d.pair_no, d.id
+having count(distinct agreed.leg) = 2;
+comment on view pair_agreed is 'Pairs of which two independent workers delivered the same two games.';
+comment on column pair_agreed.experiment_id is 'The experiment.';
+comment on column pair_agreed.pair_no is 'The pair.';
+
+create view engine_proof as
+select g.name, g.sha256, coalesce(a.pairs, 0) as agreed_pairs, coalesce(d.pairs, 0) as doubtful_pairs,
+    case when coalesce(d.pairs, 0) > 0 then 'contradicted' when coalesce(a.pairs, 0) > 0 then 'proven' else 'not proven' end
+        as reproducible
+from engine g
+    left join lateral (
+        select count(*) as pairs from pair_agreed x join experiment e on e.id = x.experiment_id
+        where exists (select from player p where p.id in (e.player_a, e.player_b) and p.engine_sha256 = g.sha256)
+    ) a on true
+    left join lateral (
+        select count(*) as pairs from dispute x join experiment e on e.id = x.experiment_id
+        where x.state = 'open' and e.state = 'blocked'
+            and exists (select from player p where p.id in (e.player_a, e.player_b) and p.engine_sha256 = g.sha256)
+    ) d on true;
+comment on view engine_proof is 'Whether an engine has played the same pairs alike on two machines.';
+comment on column engine_proof.name is 'The engine.';
+comment on column engine_proof.sha256 is 'Its sha256.';
+comment on column engine_proof.agreed_pairs is 'Pairs with it that two independent workers (key and name) played alike, moves and scores.';
+comment on column engine_proof.doubtful_pairs is 'Pairs with it on which no two workers agree, in experiments blocked for that.';
+comment on column engine_proof.reproducible is 'proven (some agreed, none is doubtful), not proven (never compared), contradicted.';
+
+create view experiment_reproducible as
+select e.id as experiment_id,
+    case when bool_or(coalesce(p.options ->> 'time_ms', '0') <> '0' or coalesce(p.options ->> 'clock_ms', '0') <> '0') then 'no'
+        when count(f.name) = 0 then 'yes'
+        when bool_or(f.reproducible = 'contradicted') then 'contradicted'
+        when bool_or(f.reproducible = 'not proven') then 'not proven'
+        else 'proven' end as reproducible,
+    coalesce(string_agg(distinct f.name, ', ' order by f.name) filter (where f.reproducible <> 'proven'), '') as engines
+from experiment e
+    join player p on p.id in (e.player_a, e.player_b)
+    left join engine_proof f on f.sha256 = p.engine_sha256
+group by e.id;
+comment on view experiment_reproducible is 'Whether an experiment''s games would come again.';
+comment on column experiment_reproducible.experiment_id is 'The experiment.';
+comment on column experiment_reproducible.reproducible is 'yes (the built-in engine under limits of nodes or plies), proven, not proven or contradicted (other programs: engine_proof), no (limits of time).';
+comment on column experiment_reproducible.engines is 'The engines that are not proven.';
+
+grant select on fault, fault_report, pair_agreed, engine_proof, experiment_reproducible to kroo_coordinator, kroo_trainer, kroo_reader;
 grant insert on fault to kroo_coordinator;

@@ -12,7 +12,9 @@ from (select t_experiment('match', true, 10), t_experiment('selfplay', false, 10
 select views_are('kroo', array['experiment_counted', 'game_counted', 'experiment_progress', 'experiment_verdict',
     'champion', 'weights_lineage', 'worker_session', 'first_move_score', 'endings_by_reason', 'game_length',
     'counter_difference', 'dispute_leg', 'weights_provenance', 'learning_curve', 'lifetime', 'verdict_by_user',
-    'tournament_score', 'tournament_progress', 'progression', 'fault_report'] || array['tune_now', 'tune_history'] || array['game_unrolled', 'game_length_histogram', 'opening_count',
+    'tournament_score', 'tournament_progress', 'progression', 'fault_report']
+    || array['pair_agreed', 'engine_proof', 'experiment_reproducible']
+    || array['tune_now', 'tune_history'] || array['game_unrolled', 'game_length_histogram', 'opening_count',
     'opening_score', 'opening_pair_count', 'opening_pairs', 'pair_score', 'session_game_count', 'worker_health',
     'champion_history']);
 

@@ -22,6 +22,7 @@ ok "this build can be added" "$kroo" engine add "$engine" --name same --note "th
 ok "twice, too" "$kroo" engine add "$engine" --name same --dir "$dir"
 is "and is there once" "$("$kroo" engine ls --dir "$dir" --json | jq -r '.[] | "\(.name) \(.note) \(.sha256)"')" \
     "same this very build $(sha256sum "$engine" | cut -d' ' -f1)"
+is "with the signature of its answers" "$(sql "select signature ~ '^[0-9a-f]{16}$' from engine")" t
 is "with its options" "$(sql "select options like '%option name TablesFile type string%' from engine")" t
 player other fair
 fails "another file under a taken name is refused" 1 "taken by another file" \
@@ -58,8 +59,10 @@ process=$id
 ok "and on both sides" run_match --nodes-a 500 --nodes-b 200 --engine same --pairs 12 --seed 3 --wait
 games "$id" >"$work/both.games"
 ok "the same again" cmp "$work/built-in.games" "$work/both.games"
+ok "each worker tested it first" grep -rq "engine-tested engine=$(sha256sum "$engine" | cut -d' ' -f1) signature=$(sql "select signature from engine where name = 'same'")" "$dir/log"
 ok "kroo verify agrees" "$kroo" verify --dir "$dir" "$process"
 ok "kroo replay plays a game again with the engine from the database" "$kroo" replay --dir "$dir" "$process" 5 1
+ok "kroo show says that nothing is proven yet" grep -q 'reproducible not proven' <("$kroo" show --dir "$dir" "$process")
 ok "kroo show names the engine" grep -q 'engine same (' <("$kroo" show --dir "$dir" "$process")
 ok "kroo ls, too" grep -q 'by same' <("$kroo" ls --dir "$dir")
 ok "and the export has its hash" grep -q "engine:$(sha256sum "$engine" | cut -d' ' -f1)" \

@@ -9,7 +9,7 @@
 #include "engine/build.h"
 #include "proto/artifact.h"
 #include "proto/progress.h"
-#include "tests/unit/worker/scratch.h"
+#include "tests/unit/worker/players.h"
 #include "worker/files.h"
 
 enum { MOVE_MS = 2500, NODES = 300, HASH_KIB = 1024 };
@@ -34,32 +34,6 @@ static int tear_down(void **state)
     weights_destroy(weights);
     scratch_destroy(folder);
     return 0;
-}
-
-/* This build's `file`, two folders above the test. */
-static const char *built(const char *file)
-{
-    static char path[4200];
-    char own[4096];
-    ssize_t size = readlink("/proc/self/exe", own, sizeof own - 1);
-    assert_true(size > 0);
-    own[size] = '\0';
-    for (int up = 0; up < 3; up++)
-        *strrchr(own, '/') = '\0';
-    snprintf(path, sizeof path, "%s/%s", own, file);
-    return path;
-}
-
-/* A player with this fault (tests/players/player.c); the text lives until the next call. */
-static const char *player(const char *fault)
-{
-    static char path[SCRATCH_PATH + 64];
-    char command[4600];
-    snprintf(path, sizeof path, "%s/%s", folder, fault);
-    snprintf(command, sizeof command, "{ cat '%s'; printf '\\n#player %s\\n'; } >'%s' && chmod 755 '%s'",
-             built("tests/players/player"), fault, path, path);
-    assert_int_equal(system(command), 0);
-    return path;
 }
 
 /* Player a is the program, b the search. */
@@ -149,7 +123,7 @@ static void what_fails_before_its_first_move_gives_no_game(void **state)
         for (size_t step = 0; step < sizeof steps / sizeof *steps; step++) {
             char fault[64];
             snprintf(fault, sizeof fault, "%s-%s-1", cases[i].fault, steps[step]);
-            check_failure(player(fault), cases[i].why);
+            check_failure(player(folder, fault), cases[i].why);
         }
 }
 
@@ -158,21 +132,21 @@ static void what_is_silent_before_its_first_move_gives_no_game(void **state)
 {
     (void)state;
     static const char silent[] = "it did not answer in time";
-    check_failure(player("hang-go-1"), "no `bestmove` in answer to `go`: it did not answer in time");
-    check_failure(player("mute-start-1"), silent);
-    check_failure(player("hang-isready-1"), "no `readyok` in answer to `isready`");
-    check_failure(player("mute-isready-2"), "no `readyok` in answer to `isready`");
-    check_failure(player("hang-ucinewgame-1"), "no `readyok` in answer to `isready`");
-    check_failure(player("mute-position-1"), silent);
-    check_failure(player("garble-go-1"), "its answer to `go` is no house");
-    check_failure(player("illegal-go-1"), "its answer to `go` is no house");
+    check_failure(player(folder, "hang-go-1"), "no `bestmove` in answer to `go`: it did not answer in time");
+    check_failure(player(folder, "mute-start-1"), silent);
+    check_failure(player(folder, "hang-isready-1"), "no `readyok` in answer to `isready`");
+    check_failure(player(folder, "mute-isready-2"), "no `readyok` in answer to `isready`");
+    check_failure(player(folder, "hang-ucinewgame-1"), "no `readyok` in answer to `isready`");
+    check_failure(player(folder, "mute-position-1"), silent);
+    check_failure(player(folder, "garble-go-1"), "its answer to `go` is no house");
+    check_failure(player(folder, "illegal-go-1"), "its answer to `go` is no house");
 }
 
 static void check_claim(const char *fault, unsigned leg, enum game_reason reason)
 {
     struct process *process = process_create();
     struct play_record record;
-    assert_int_equal(play(process, player(fault), "", 0, leg, NULL, &record), PLAY_DONE);
+    assert_int_equal(play(process, player(folder, fault), "", 0, leg, NULL, &record), PLAY_DONE);
     if (record.reason != reason)
         fail_msg("%s ended by %s", fault, game_reason_text(record.reason));
     assert_int_equal(record.result, leg == 0 ? GAME_NORTH_WINS : GAME_SOUTH_WINS);
@@ -200,7 +174,7 @@ static void each_game_has_a_process_of_its_own(void **state)
     (void)state;
     struct process *process = process_create();
     char learns[SCRATCH_PATH + 64];
-    snprintf(learns, sizeof learns, "%s", player("illegal-ucinewgame-2"));
+    snprintf(learns, sizeof learns, "%s", player(folder, "illegal-ucinewgame-2"));
     for (uint64_t pair = 0; pair < 3; pair++) {
         struct play_record ours, theirs;
         assert_int_equal(play(NULL, NULL, "", pair, 0, NULL, &ours), PLAY_DONE);
@@ -219,7 +193,7 @@ static void a_game_that_is_stopped_is_no_game(void **state)
     struct play_record record;
     atomic_bool stop = true;
     int64_t began = progress_now_ms();
-    const char *slow = player("hang-go-1");
+    const char *slow = player(folder, "hang-go-1");
     assert_int_equal(play(process, slow, "", 0, 0, &stop, &record), PLAY_STOPPED);
     assert_true(progress_now_ms() - began < MOVE_MS);
     process_destroy(process);

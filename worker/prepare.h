@@ -1,0 +1,48 @@
+/* What must happen to an engine before this worker plays with it for the first time: its answers to fixed
+ * positions are compared with those it gave where it was added. One thread of its own, so that leases live
+ * meanwhile; made, asked and ended by the main thread. */
+#ifndef KROO_WORKER_PREPARE_H
+#define KROO_WORKER_PREPARE_H
+
+#include <stdint.h>
+
+#include "proto/artifact.h"
+#include "proto/message.h"
+#include "worker/folder.h"
+
+enum { PREPARE_KEPT = 64 }; /* engines that are remembered; what is wanted again is prepared again */
+
+enum prepare_state {
+    PREPARE_ABSENT, /* nobody asked, or it was forgotten */
+    PREPARE_UNDER_WAY,
+    PREPARE_READY,
+    PREPARE_FAILED,
+};
+
+struct prepare_order {
+    uint8_t engine[ARTIFACT_HASH]; /* as the player names it */
+    char path[FOLDER_PATH_MAX];    /* the program; it stays until the answer is there */
+    char signature[MESSAGE_SIGNATURE_MAX];
+};
+
+struct prepare_answer {
+    enum message_fault_kind fault; /* of PREPARE_FAILED; 0: not the engine's */
+    char why[MESSAGE_TEXT_MAX];
+};
+
+struct prepare;
+
+/* `wake_fd` is rung when an engine is ready or failed. NULL when there is no thread or memory. */
+struct prepare *prepare_create(int move_ms, int wake_fd);
+/* Stops what is under way; takes NULL. */
+void prepare_destroy(struct prepare *prepare);
+
+/* An order for an engine that is ABSENT; another is no news. -1: too many are under way. */
+int prepare_ask(struct prepare *prepare, const struct prepare_order *order);
+/* How it stands. A FAILED one is forgotten by being told: the next lease tries again. */
+enum prepare_state prepare_look(struct prepare *prepare, const uint8_t engine[ARTIFACT_HASH],
+                                struct prepare_answer *answer);
+/* Steps made since the last call: grows only while the thread really works. */
+unsigned prepare_steps(struct prepare *prepare);
+
+#endif
