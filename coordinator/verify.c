@@ -325,6 +325,8 @@ void verify_finish(struct verify *verify, struct verify_totals *totals)
         differ(verify, ": it is %s without a verdict", record_state_name(record->state));
     totals->games += verify->games;
     totals->pairs_counted += verify->prefix;
+    if ((record->state == STORE_FINISHED || record->state == STORE_STOPPED) && record->open_leases > 0)
+        differ(verify, ": it has ended, yet %llu leases are open", (unsigned long long)record->open_leases);
     totals->differences += verify->differences;
 }
 

@@ -49,6 +49,7 @@ static const struct args_command commands[] = {
     {"faults", faults_command, "what players' programs did wrong", true},
     {"replay-fault", replay_fault_command, "let a program come to its fault again", true},
     {"workers", workers_command, "the workers' sessions", true},
+    {"why", why_command, "what a worker does, or why nothing, in a sentence", true},
     {"status", status_command, "the coordinator's state at this moment", true},
     {"events", events_command, "the event log", true},
     {"key", key_command, "make keys; allow, revoke and list those that may connect", true},

@@ -144,9 +144,13 @@ static void print_specification(const struct show *show)
            e->opening_plies, e->noise_ppm / 1e4,
            specification_reproducible(&create.spec) ? "" : "; not reproducible (limits of time)");
     printf("  %-11s %s\n", "engine", e->a.engine_build);
-    printf("  %-11s %s%s%s, priority %d, key %s\n", "created", record->created_at,
-           *e->created_by ? " by " : "", e->created_by, e->priority,
+    printf("  %-11s %s%s%s, priority %d, share %u, key %s\n", "created", record->created_at,
+           *e->created_by ? " by " : "", e->created_by, e->priority, e->share,
            *e->idempotency_key ? e->idempotency_key : "-");
+    if (e->core_cap)
+        printf("  %-11s at most %u games at once\n", "cap", e->core_cap);
+    if (*e->tags)
+        printf("  %-11s %s\n", "needs tags", e->tags);
     if (*record->ended_at)
         printf("  %-11s %s, after %.0f s\n", "ended", record->ended_at, record->seconds);
     if (*e->note)
@@ -238,6 +242,12 @@ static void print_work(const struct show *show)
     printf("  %-11s %llu at work, %llu leases open, %llu disputes open\n", "workers",
            (unsigned long long)show->record.active_sessions, (unsigned long long)show->record.open_leases,
            (unsigned long long)show->record.open_disputes);
+    char left[RECORD_LEFT];
+    record_left(&show->record, left);
+    if (show->record.pairs_per_minute > 0)
+        printf("  %-11s %.1f pairs a minute lately\n", "speed", show->record.pairs_per_minute);
+    if (*left)
+        printf("  %-11s %s; %llu pairs\n", "time left", left, (unsigned long long)show->record.pairs_left);
     print_reproducible(show);
     for (unsigned i = 0; i < show->warning_count; i++)
         printf("  %-11s %s\n", "warning", show->warnings[i]);
@@ -362,6 +372,16 @@ static json_t *warnings_json(const struct show *show)
     return array;
 }
 
+static json_t *left_json(const struct record *record)
+{
+    if (!record->has_left)
+        return json_null();
+    return json_pack("{s:I, s:b, s:o, s:o}", "pairs", (json_int_t)record->pairs_left, "is_expected",
+                     record->is_expected, "pairs_per_minute",
+                     record->pairs_per_minute > 0 ? json_real(record->pairs_per_minute) : json_null(),
+                     "seconds", record->seconds_left >= 0 ? json_real(record->seconds_left) : json_null());
+}
+
 static int print_object(const struct show *show)
 {
     json_t *object = specification_json(show);
@@ -377,6 +397,7 @@ static int print_object(const struct show *show)
     json_object_set_new(object, "open_leases", json_integer((json_int_t)show->record.open_leases));
     json_object_set_new(object, "active_sessions", json_integer((json_int_t)show->record.active_sessions));
     json_object_set_new(object, "open_disputes", json_integer((json_int_t)show->record.open_disputes));
+    json_object_set_new(object, "left", left_json(&show->record));
     json_object_set_new(object, "reproducible", json_string(store_cell(&show->reproducible, 0, 0)));
     json_object_set_new(object, "warnings", warnings_json(show));
     return table_json_print(object);
