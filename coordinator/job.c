@@ -53,6 +53,9 @@ void job_destroy(struct job *job)
         free(job->peers.peers);
         free(job->peers.flags);
         break;
+    case JOB_CREATE:
+        terms_destroy(job->create.terms);
+        break;
     case JOB_GRANT:
     case JOB_SESSION:
     case JOB_SESSION_END:
@@ -61,7 +64,6 @@ void job_destroy(struct job *job)
     case JOB_FLAG:
     case JOB_FAULT:
     case JOB_EVENT:
-    case JOB_CREATE:
     case JOB_PROMOTE:
     case JOB_LOOKUP:
     case JOB_LOST:
