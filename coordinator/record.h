@@ -19,6 +19,8 @@ struct record {
     char label_a[STORE_NAME + 24], label_b[STORE_NAME + 24]; /* number and name of the weights */
     char engine_a[STORE_NAME], engine_b[STORE_NAME];         /* names; "" for the built-in one */
     char tables_a[STORE_NAME], tables_b[STORE_NAME];         /* names; "" for none */
+    char book[STORE_NAME];                                   /* its name; "" for none */
+    uint32_t book_openings;
     struct store_counters counters;
     bool has_verdict;
     struct store_verdict verdict;

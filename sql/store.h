@@ -333,6 +333,27 @@ enum store_error store_tables_put(struct store *store, const struct store_tables
 enum store_error store_tables_find(struct store *store, const char *name, const uint8_t *sha256,
                                    struct store_tables *out);
 
+struct store_book {
+    char name[STORE_NAME];
+    uint8_t sha256[STORE_HASH];
+    char rules[STORE_RULES];
+    uint32_t openings;
+    unsigned plies_min, plies_max;
+    char made[STORE_TEXT];
+    char note[STORE_TEXT];
+};
+/* The letters of opening `index`, and how many. */
+typedef const char *store_book_opening(const void *context, uint32_t index, size_t *plies);
+/* The same for an opening book, whose openings become rows. */
+enum store_error store_book_put(struct store *store, const struct store_book *book, const void *content,
+                                size_t size, store_book_opening *opening, const void *context, const char *by,
+                                bool *existed);
+enum store_error store_book_find(struct store *store, const char *name, const uint8_t *sha256,
+                                 struct store_book *out);
+/* Notes how many of `pairs` measured pairs the opening decided. */
+enum store_error store_book_measured(struct store *store, const uint8_t sha256[STORE_HASH], uint64_t pairs,
+                                     uint64_t decided, const char *how);
+
 struct store_peer {
     char public_key[STORE_KEY];
     char name[STORE_NAME];

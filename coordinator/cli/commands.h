@@ -30,6 +30,7 @@ command_main events_command;                  /* lists.c */
 command_main weights_command;                 /* weights.c */
 command_main engine_command;                  /* engine.c */
 command_main tables_command;                  /* tables.c */
+command_main book_command;                    /* book.c */
 command_main weights_import_command;          /* weights_import.c */
 command_main loop_command;                    /* loop.c */
 command_main gauntlet_command;                /* tournament_command.c */

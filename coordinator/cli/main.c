@@ -39,6 +39,7 @@ static const struct args_command commands[] = {
     {"delete", delete_command, "delete an experiment that has ended, with its games", true},
     {"engine", engine_command, "add and list other programs that can play", true},
     {"tables", tables_command, "add and list endgame tables for players", true},
+    {"book", book_command, "make, add, list, show and measure opening books", true},
     {"weights", weights_command, "list, show, export, import and promote weights", true},
     {"loop", loop_command, "run learning loops: self-play, fit, gate, promotion, again", true},
     {"games", games_command, "export the games of an experiment", true},

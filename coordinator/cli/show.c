@@ -120,6 +120,16 @@ static void print_player(const char *side, const struct store_player *player, co
     printf(", table of %u KiB\n", player->limits.hash_kib);
 }
 
+static void print_openings(const struct record *record)
+{
+    char hex[ARTIFACT_HEX];
+    if (message_hash_is_none(record->experiment.book))
+        return;
+    artifact_hex(record->experiment.book, hex);
+    printf("  %-11s %s (%.12s), %u openings%s\n", "book", record->book, hex, record->book_openings,
+           record_counters(record)->prefix_pairs == record->book_openings ? ", used up" : "");
+}
+
 static void print_specification(const struct show *show)
 {
     const struct record *record = &show->record;
@@ -137,6 +147,7 @@ static void print_specification(const struct show *show)
         print_outfit(&e->b, record->engine_b, record->tables_b);
     }
     printf("  %-11s %s\n", "rules", e->rules);
+    print_openings(record);
     printf("  %-11s %llu; %u opening plies, %g %% noise%s\n", "seed", (unsigned long long)e->seed,
            e->opening_plies, e->noise_ppm / 1e4,
            specification_reproducible(&create.spec) ? "" : "; not reproducible (limits of time)");
@@ -276,6 +287,17 @@ static json_t *player_json(const struct store_player *player, const char *label,
     return object;
 }
 
+/* The book of an experiment, or null. */
+static json_t *book_json(const struct record *record)
+{
+    char hex[ARTIFACT_HEX];
+    if (message_hash_is_none(record->experiment.book))
+        return json_null();
+    artifact_hex(record->experiment.book, hex);
+    return json_pack("{s:s, s:s, s:I}", "name", record->book, "sha256", hex, "openings",
+                     (json_int_t)record->book_openings);
+}
+
 static json_t *specification_json(const struct show *show)
 {
     const struct record *record = &show->record;
@@ -284,7 +306,7 @@ static json_t *specification_json(const struct show *show)
     record_specification(record, &create);
     return json_pack(
         "{s:I, s:s, s:s, s:s, s:s, s:I, s:I, s:I, s:b, s:b, s:i, s:s, s:s, s:s, s:s, s:o, s:f, s:o, s:o,"
-        " s:I}",
+        " s:I, s:o}",
         "experiment", (json_int_t)e->id, "kind", record_kind_name(e->kind), "state",
         record_state_name(record->state), "state_reason", record->state_reason, "rules", e->rules, "seed",
         (json_int_t)e->seed, "opening_plies", (json_int_t)e->opening_plies, "noise_ppm",
@@ -294,7 +316,7 @@ static json_t *specification_json(const struct show *show)
         *record->ended_at ? json_string(record->ended_at) : json_null(), "seconds", record->seconds, "a",
         player_json(&e->a, record->label_a, record->engine_a, record->tables_a), "b",
         player_json(&e->b, record->label_b, record->engine_b, record->tables_b), "planned_pairs",
-        (json_int_t)e->planned_pairs);
+        (json_int_t)e->planned_pairs, "book", book_json(record));
 }
 
 static json_t *counts_json(const struct store_counters *c)
