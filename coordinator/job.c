@@ -36,6 +36,9 @@ void job_destroy(struct job *job)
         free(job->report.disputed);
         tune_book_destroy(job->report.players);
         break;
+    case JOB_HOOKS:
+        free(job->hooks.list);
+        break;
     case JOB_CONTROL:
         free(job->control.disputed);
         break;
@@ -47,6 +50,7 @@ void job_destroy(struct job *job)
     case JOB_SESSION_END:
     case JOB_BLOCK:
     case JOB_FAULT:
+    case JOB_HOOK_END:
     case JOB_EVENT:
     case JOB_CREATE:
     case JOB_PROMOTE:

@@ -209,6 +209,7 @@ void server_end_experiment(struct server *server, struct server_experiment *expe
     if (experiment->ended)
         return;
     experiment->ended = true;
+    server->hooks_due = server->hooks_due || experiment->row.on_finish[0] != '\0';
     schedule_remove(server->schedule, experiment->row.id);
     lease_experiment_remove(server->leases, experiment->row.id);
     log_line(LOG_LEVEL_INFO, "experiment-ended", "experiment=%llu pairs=%llu",
@@ -473,6 +474,7 @@ static void tick(struct server *server)
     server->last_tick_ms = server->now_ms;
     expire_leases(server);
     roster_each(server->roster, forget_if_silent, server);
+    server_tend_hooks(server);
 }
 
 /* A player failed there before its first move, or cannot be used. One machine's word sets nothing aside but
@@ -593,6 +595,8 @@ int server_run(const struct server_options *options, int wake, atomic_bool *stop
     }
     server->options = *options;
     server->jitter = (uint64_t)progress_now_ms();
+    server->hooks.folder = options->hooks;
+    server->hooks_due = true;
     int outcome = open_server(server, wake, stop, reason, reason_size);
     if (outcome == 0) {
         loop(server, wake, stop, drain_ms);

@@ -20,6 +20,7 @@ struct server_options {
     uint64_t window;         /* pairs beyond the prefix that may be out or waiting */
     uint32_t term_ms, progress_ms;
     bool allow_unsafe;
+    const char *hooks; /* folder of programs that experiments may name; NULL: none */
 };
 
 /* Runs until *stop is set (and `wake` rung), then drains for at most drain_ms. Returns 0, or -1 with the

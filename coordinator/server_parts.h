@@ -4,6 +4,7 @@
 #define KROO_COORDINATOR_SERVER_PARTS_H
 
 #include "coordinator/allowlist.h"
+#include "coordinator/hook.h"
 #include "coordinator/lease.h"
 #include "coordinator/referee.h"
 #include "coordinator/roster.h"
@@ -64,6 +65,9 @@ struct server {
     uint64_t announcement;
     uint8_t announced[MESSAGE_HASH];
     size_t outstanding; /* jobs given to the writer and not back */
+    struct hook_table hooks;
+    bool hooks_due;   /* some may be */
+    bool hooks_asked; /* a claim of them is with the writer */
     bool draining, lost;
     int64_t now_ms, last_tick_ms, started_ms;
     uint64_t jitter;
@@ -123,6 +127,10 @@ void server_control(struct server *server, struct session *session, const struct
 void server_stop(struct server *server, struct session *session, const struct message *message);
 void server_promote(struct server *server, struct session *session, const struct message *message);
 void server_status(struct server *server, struct session *session, const struct message *message);
+
+/* server_hook.c: at each tick; and those that were claimed. */
+void server_tend_hooks(struct server *server);
+void server_start_hooks(struct server *server, struct job *job);
 
 /* server_answer.c: a job that came back; takes it. */
 void server_take_answer(struct server *server, struct job *job);

@@ -30,6 +30,7 @@ enum {
     OPTION_KEY,
     OPTION_NOTE,
     OPTION_WAIT,
+    OPTION_ON_FINISH,
     OPTION_DRY_RUN,
     OPTION_NODES,
     OPTION_DEPTH,
@@ -64,6 +65,8 @@ const struct argp_option launch_options[] = {
     {"tags", OPTION_TAGS, "NAME,...", 0, "Only workers that have all of these tags play it: avx2,gpu", 5},
     {"key", OPTION_KEY, "TEXT", 0, "Idempotency key: sent twice, the experiment is made once", 5},
     {"note", OPTION_NOTE, "TEXT", 0, "A note for people", 5},
+    {"on-finish", OPTION_ON_FINISH, "HOOK", 0,
+     "Run by the coordinator when it ends: NAME ARGUMENT..., one of its operator's hooks", 5},
     {"wait", OPTION_WAIT, NULL, 0, "Follow it to its end", 6},
     {"dry-run", OPTION_DRY_RUN, NULL, 0, "Check and forecast only; submit nothing", 6},
     {0},
@@ -172,6 +175,9 @@ static error_t launch_parse(int key, char *text, struct argp_state *state)
         return 0;
     case OPTION_NOTE:
         take_text(state, "--note", text, create->note, sizeof create->note);
+        return 0;
+    case OPTION_ON_FINISH:
+        take_text(state, "--on-finish", text, create->on_finish, sizeof create->on_finish);
         return 0;
     case OPTION_WAIT:
         launch->wait = true;
