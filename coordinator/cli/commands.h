@@ -42,6 +42,7 @@ command_main pool_command;                    /* pool.c */
 command_main games_command;                   /* games.c */
 command_main verify_command;                  /* verify.c */
 command_main replay_command;                  /* replay.c */
+command_main audit_command;                   /* audit.c */
 command_main query_command;                   /* query.c */
 command_main faults_command;                  /* faults.c */
 command_main replay_fault_command;            /* faults.c */

@@ -15,7 +15,12 @@
 #include "engine/play.h"
 #include "proto/artifact.h"
 
-enum { DEFAULT_NODES = 1000, DEFAULT_OPENING_PLIES = 8, DEFAULT_NOISE_PPM = 20000 };
+enum {
+    DEFAULT_NODES = 1000,
+    DEFAULT_OPENING_PLIES = 8,
+    DEFAULT_NOISE_PPM = 20000,
+    DEFAULT_AUDIT_PPM = 20000
+};
 
 /* Per-game variance of the score near equality in oware (STATISTICS: 0.17 to 0.21). */
 #define EXPECTED_GAME_VARIANCE 0.19
@@ -27,6 +32,7 @@ enum {
     OPTION_OPENING,
     OPTION_SEED,
     OPTION_PRIORITY,
+    OPTION_AUDIT,
     OPTION_KEY,
     OPTION_NOTE,
     OPTION_WAIT,
@@ -59,6 +65,11 @@ const struct argp_option launch_options[] = {
     {"opening-plies", OPTION_OPENING, "K", 0, "Random plies before the players think (default 8)", 4},
     {"seed", OPTION_SEED, "S", 0, "Everything random derives from it (default: a random one, printed)", 4},
     {"priority", OPTION_PRIORITY, "P", 0, "Higher goes first (default 0)", 5},
+    {"audit", OPTION_AUDIT, "PERCENT", 0,
+     "Share of the pairs that another worker plays again, to be compared (default: 2 of a match under limits "
+     "of "
+     "nodes or depth, else 0)",
+     5},
     {"share", OPTION_SHARE, "N", 0, "Its part of the core time beside others of its priority (default 100)",
      5},
     {"cap", OPTION_CAP, "N", 0, "At most N games of it are played at once (default any number)", 5},
@@ -160,6 +171,10 @@ static error_t launch_parse(int key, char *text, struct argp_state *state)
         return 0;
     case OPTION_PRIORITY:
         create->priority = take_priority(state, text);
+        return 0;
+    case OPTION_AUDIT:
+        create->audit_ppm = args_share(state, "--audit", text);
+        launch->has_audit = true;
         return 0;
     case OPTION_SHARE:
         create->share = (uint32_t)args_number(state, "--share", text, 1, SPECIFICATION_SHARE_MAX);
@@ -521,6 +536,8 @@ static int prepare(struct launch *launch, const struct settings *settings)
     int status = fill_rules(launch);
     if (status != COMMAND_DONE)
         return status;
+    if (!launch->has_audit && spec->kind == MESSAGE_MATCH && specification_reproducible(spec))
+        launch->create.audit_ppm = DEFAULT_AUDIT_PPM;
     struct store *store = connect_store(settings, "kroo_reader");
     if (!store)
         return COMMAND_NO_CONNECTION;

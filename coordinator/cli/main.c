@@ -43,6 +43,7 @@ static const struct args_command commands[] = {
     {"loop", loop_command, "run learning loops: self-play, fit, gate, promotion, again", true},
     {"games", games_command, "export the games of an experiment", true},
     {"verify", verify_command, "recompute every counter and replay every stored game", true},
+    {"audit", audit_command, "what other workers played again, and what differed; play more again", true},
     {"replay", replay_command, "play a stored game again and compare", true},
     {"faults", faults_command, "what players' programs did wrong", true},
     {"replay-fault", replay_fault_command, "let a program come to its fault again", true},
