@@ -50,6 +50,9 @@ void job_destroy(struct job *job)
     case JOB_PEERS:
         free(job->peers.peers);
         break;
+    case JOB_CREATE:
+        terms_destroy(job->create.terms);
+        break;
     case JOB_GRANT:
     case JOB_SESSION:
     case JOB_SESSION_END:
@@ -58,7 +61,6 @@ void job_destroy(struct job *job)
     case JOB_FAULT:
     case JOB_HOOK_END:
     case JOB_EVENT:
-    case JOB_CREATE:
     case JOB_PROMOTE:
     case JOB_LOOKUP:
     case JOB_LOST:
