@@ -156,8 +156,8 @@ struct store_hook {
     char command[STORE_TEXT], kind[16], verdict[16], elo[32], note[STORE_TEXT];
 };
 /* At most `limit` of them; a claim of the same number finds the same again. *list is malloc'ed. */
-enum store_error store_hooks_claim(struct store *store, uint64_t claim, size_t limit, struct store_hook **list,
-                                   size_t *count);
+enum store_error store_hooks_claim(struct store *store, uint64_t claim, size_t limit,
+                                   struct store_hook **list, size_t *count);
 /* `state` is succeeded or failed; leaves an event. */
 enum store_error store_hook_end(struct store *store, uint64_t experiment, const char *state,
                                 const char *outcome);
