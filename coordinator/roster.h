@@ -27,6 +27,7 @@ struct session {
     uint64_t games, duplicates, refused; /* answered so far */
     bool stored;                         /* its row is committed */
     uint64_t worker;                     /* audit_worker: who it is, whatever the session */
+    unsigned setbacks;                   /* leases given back for a player's fault since its last game */
     bool had_finished;                   /* its last pair was of a finished experiment */
     struct session *next_by_id, *next_by_peer;
 };

@@ -315,8 +315,7 @@ static enum store_error put_verdict(struct round *round, struct ledger *ledger)
     return store_verdict_write(round->store, &verdict, &written);
 }
 
-/* Counters of what was touched, and the verdict of what is decided. */
-static enum store_error put_counters(struct round *round)
+enum store_error round_put_counters(struct round *round)
 {
     enum store_error error = STORE_OK;
     for (size_t i = 0; i < round->book->count && error == STORE_OK; i++) {
@@ -366,6 +365,11 @@ static enum store_error put_row(struct round *round, struct job *job)
         return store_fault_put(round->store, &job->fault.row);
     case JOB_HOOK_END:
         return store_hook_end(round->store, job->event.experiment, job->event.kind, job->event.text);
+    case JOB_FLAG: {
+        bool is_new;
+        return store_worker_put_aside(round->store, job->flag.peer, job->flag.name, "failures",
+                                      job->flag.reason, "the coordinator", &is_new);
+    }
     case JOB_EVENT:
         return store_event(round->store, job->event.kind, job->event.experiment, job->event.session,
                            job->event.text);
@@ -409,7 +413,7 @@ enum store_error round_commit(struct round *round, struct job *jobs)
         if (job->kind == JOB_AUDIT_WAIVE)
             error = round_audit_waive(round, job->event.experiment);
     if (error == STORE_OK)
-        error = put_counters(round);
+        error = round_put_counters(round);
     if (error == STORE_OK)
         error = round_audit_report(round);
     for (struct job *job = jobs; job && error == STORE_OK; job = job->next)

@@ -191,6 +191,10 @@ void server_lease_request(struct server *server, struct session *session, const 
         nothing(server, session, message->request, 30000, reason);
         return;
     }
+    if (server_flag_reason(server, session, reason)) {
+        nothing(server, session, message->request, 30000, reason);
+        return;
+    }
     if (!writer_is_up(server->writer, reason, sizeof reason)) {
         nothing(server, session, message->request, 2 * SERVER_RETRY_MS, reason);
         return;
@@ -295,8 +299,13 @@ static bool wait_for_lookup(struct server *server, const struct session *session
 static void judge(struct server *server, struct session *session, struct job_results *results,
                   const struct message_game *game)
 {
-    char reason[160];
+    char reason[MESSAGE_TEXT_MAX];
+    const struct store_flag *flag = server_flag_of(server, session);
     struct server_experiment *experiment = server_find_experiment(server, game->experiment);
+    if (flag && !flag->games_stand && server_flag_reason(server, session, reason)) {
+        refuse_game(server, results, game, reason);
+        return;
+    }
     if (!experiment || experiment->deleting) {
         refuse_game(server, results, game, "there is no such experiment (any more)");
         return;
@@ -312,7 +321,8 @@ static void judge(struct server *server, struct session *session, struct job_res
     }
     row->session = session->id;
     row->fault = row->claimed ? game->fault : NULL;
-    experiment->setbacks = 0;
+    experiment->setback_worker = 0;
+    session->setbacks = 0;
     results->count++;
 }
 
