@@ -196,11 +196,16 @@ static enum store_error count_game(struct round *round, const struct store_game 
     return STORE_OK;
 }
 
+static bool has_time(const struct store_limits *limits)
+{
+    return limits->time_ms > 0 || limits->clock_ms > 0;
+}
+
 /* A claimed ending waits until a second worker says the same; under time limits there is no such thing. */
 static bool waits_for_proof(const struct ledger *ledger, const struct store_game *game)
 {
-    return game->claimed && ledger && ledger->experiment.a.limits.time_ms == 0 &&
-           ledger->experiment.b.limits.time_ms == 0;
+    return game->claimed && ledger && !has_time(&ledger->experiment.a.limits) &&
+           !has_time(&ledger->experiment.b.limits);
 }
 
 /* Before anything of the round counts: a pair may complete and be disputed in one transaction. */
