@@ -4,6 +4,7 @@
 #ifndef KROO_COORDINATOR_ROSTER_H
 #define KROO_COORDINATOR_ROSTER_H
 
+#include "coordinator/fitness.h"
 #include "coordinator/meter.h"
 #include "proto/message.h"
 #include "proto/socket.h"
@@ -19,6 +20,7 @@ struct session {
     uint32_t slots, credit;
     char tags[MESSAGE_TAGS_MAX];
     uint32_t speed, spread_ppm, load_ppm, scale_ppm;
+    char unfit[FITNESS_TEXT]; /* why it gets no timed play; "": it may */
     char confinement[MESSAGE_CONFINEMENT_MAX];
     int64_t heard_ms;
     struct meter meter;

@@ -54,6 +54,7 @@ static json_t *describe_session(struct server *server, const struct session *ses
         .experiments = experiments,
         .games_per_minute = meter_games_per_minute(&session->meter, server->now_ms),
         .told = session->told,
+        .unfit = session->unfit[0] ? session->unfit : NULL,
         .told_ms = server->now_ms - session->told_ms,
         .set_aside = flag ? flag->reason : NULL,
     };

@@ -133,7 +133,8 @@ static const char compare_sql[] =
     "g.north, g.a_half_points, g.claimed) = (i.moves, i.result, i.reason, i.south, i.north, i.a_half_points, "
     "i.claimed) and g.scores is not distinct from i.scores then 1 when exists (select from experiment e "
     "join player p on p.id in (e.player_a, e.player_b) where e.id = i.experiment_id "
-    "and (p.options ->> 'time_ms')::bigint > 0) then 1 else 2 end from game g "
+    "and ((p.options ->> 'time_ms')::bigint > 0 or (p.options ->> 'clock_ms')::bigint > 0)) then 1 else 2 "
+    "end from game g "
     "where (g.experiment_id, g.pair_no, g.leg) = (i.experiment_id, i.pair_no, i.leg)) where i.outcome is "
     "null;";
 
@@ -262,7 +263,8 @@ static const char claim_sql[] =
     "g.reason) "
     "from game g where (g.experiment_id, g.pair_no, g.leg) = ($1, $2, $3) and g.claimed "
     "and not exists (select from experiment e join player p on p.id in (e.player_a, e.player_b) "
-    "where e.id = g.experiment_id and (p.options ->> 'time_ms')::bigint > 0) "
+    "where e.id = g.experiment_id and ((p.options ->> 'time_ms')::bigint > 0 or (p.options ->> "
+    "'clock_ms')::bigint > 0)) "
     "on conflict (experiment_id, pair_no) do nothing";
 
 static const char claim_run_sql[] =
