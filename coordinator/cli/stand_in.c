@@ -6,6 +6,7 @@
 
 #include "coordinator/cli/commands.h"
 #include "coordinator/cli/connect.h"
+#include "coordinator/cli/engine_program.h"
 #include "proto/message.h"
 #include "proto/progress.h"
 
@@ -112,7 +113,7 @@ static int load_engine(struct stand_in *in, struct store *store, const struct st
     size_t size = 0;
     if (message_hash_is_none(player->engine))
         return COMMAND_DONE;
-    int status = connect_artifact(store, "engine", player->engine, &bytes, &size);
+    int status = engine_program_load(store, player->engine, &bytes, &size);
     if (status == COMMAND_DONE)
         status = private_file_create(&in->engine_file, bytes, size);
     free(bytes);
