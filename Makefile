@@ -58,7 +58,8 @@ help:
 	  'make bench      measure; table on the terminal, build/bench.json' \
 	  'make fuzz       long fuzz runs' \
 	  'make format     format the sources' \
-	  'make install    PREFIX=/usr/local DESTDIR='
+	  'make install    PREFIX=/usr/local DESTDIR=' \
+	  'make extension  build the server extension; make install-extension puts it where PostgreSQL looks'
 
 # --- generated code ---------------------------------------------------------------------------------------
 PB_C := $(BUILD)/gen/proto/kroo.pb-c.c
@@ -130,6 +131,18 @@ $(BUILD)/kroo-coordinator: $(call obj,coordinator/coordinator_main.c) $(LIB_COOR
 	$(link) $(PROTO_LIBS) $(SQL_LIBS) -lm
 $(BUILD)/kroo: $(call obj,$(wildcard coordinator/cli/*.c)) $(LIB_COORDINATOR) $(LIB_SQL) $(LIB_PROTO) $(LIB_ENGINE)
 	$(link) $(PROTO_LIBS) $(SQL_LIBS) $(BLAS_LIBS) -lm
+
+# --- the server extension: sql/extension/, the rules engine inside PostgreSQL -----------------------------------
+EXTENSION := $(BUILD)/extension/kroo_oware.so
+EXTENSION_MAKE = $(MAKE) --no-print-directory -C $(BUILD)/extension -f $(abspath sql/extension/Makefile) WERROR=$(WERROR)
+$(EXTENSION): $(wildcard sql/extension/*) $(wildcard engine/*.[ch])
+	@[ -e "$$(pg_config --pgxs)" ] || { echo 'make extension: the server headers are missing: install postgresql-server-dev-15'; exit 1; }
+	@mkdir -p $(@D)
+	+$(EXTENSION_MAKE) all
+extension: $(EXTENSION)
+install-extension: $(EXTENSION)
+	+$(EXTENSION_MAKE) install
+.PHONY: extension install-extension
 
 # --- tests: tests/unit/<room>/test_<module>.c, linked with the room and the ground floor ----------------------
 ROOMS := engine proto sql worker eval coordinator
@@ -204,7 +217,7 @@ demo: setup
 
 SYSTEM_TESTS := $(sort $(wildcard tests/system/test_*.sh))
 check: setup
-	@$(MAKE) --no-print-directory -j$$(nproc) all unit-programs $(TEST_PROGRAMS) fuzz-replay-programs
+	@$(MAKE) --no-print-directory -j$$(nproc) all unit-programs $(TEST_PROGRAMS) fuzz-replay-programs extension
 	@$(MAKE) --no-print-directory run-tests
 run-tests: $(EXECUTABLES) $(UNIT) $(TEST_PROGRAMS) fuzz-replay-programs
 	@KROO_BUILD=$(abspath $(BUILD)) sh tests/run.sh $(UNIT) $(FUZZ_REPLAY) tests/sql/run.sh $(SYSTEM_TESTS)

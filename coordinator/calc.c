@@ -4,10 +4,12 @@
 #include <math.h>
 #include <stdarg.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "coordinator/calc_rating.h"
 #include "coordinator/estimate.h"
+#include "coordinator/fleet.h"
 #include "coordinator/simulate.h"
 #include "coordinator/sprt.h"
 #include "coordinator/statistics.h"
@@ -268,6 +270,69 @@ static void answer_sprt(struct request *request, json_t *answer)
     json_object_set_new(answer, "batch", json_integer(test.batch));
 }
 
+/* "workers": one row a worker, [won, lost, equal] pairs or the five or six counts. */
+static bool read_worker(struct request *request, const json_t *row, size_t place, struct fleet_worker *worker)
+{
+    int64_t counts[STATISTICS_PAIR_COUNTS] = {0};
+    size_t length = json_array_size(row);
+    bool good = length == 3 || length == STATISTICS_PAIR_BINS || length == STATISTICS_PAIR_COUNTS;
+    for (size_t i = 0; i < length && good; i++)
+        good = whole(json_array_get(row, i), &counts[i]) && counts[i] >= 0;
+    if (!good) {
+        complain(request, "worker %zu: [won, lost, equal] pairs, or five or six counts, from 0 on",
+                 place + 1);
+        return false;
+    }
+    *worker = (struct fleet_worker){.pairs = {(uint64_t)counts[0], (uint64_t)counts[1], (uint64_t)counts[2]}};
+    if (length > 3) {
+        worker->pairs[0] = (uint64_t)(counts[length - 1] + counts[length - 2]);
+        worker->pairs[1] = (uint64_t)(counts[0] + counts[1]);
+        worker->pairs[2] = (uint64_t)(counts[2] + (length == STATISTICS_PAIR_COUNTS ? counts[3] : 0));
+    }
+    return true;
+}
+
+static void put_or_null(json_t *answer, const char *key, double value)
+{
+    json_object_set_new(answer, key, isfinite(value) ? json_real(value) : json_null());
+}
+
+static void put_fleet(json_t *answer, struct fleet_worker *workers, size_t count)
+{
+    struct fleet_figures figures = fleet_test(workers, count);
+    json_t *tested = json_array(), *z = json_array(), *blamed = json_array();
+    for (size_t i = 0; i < count; i++) {
+        json_array_append_new(tested, json_boolean(workers[i].tested));
+        json_array_append_new(z, workers[i].tested ? json_real(workers[i].z) : json_null());
+    }
+    fleet_blame(workers, count);
+    for (size_t i = 0; i < count; i++)
+        if (workers[i].blamed)
+            json_array_append_new(blamed, json_integer((json_int_t)i));
+    put_or_null(answer, "chi2", figures.chi2);
+    json_object_set_new(answer, "freedom", json_integer(figures.freedom));
+    put_or_null(answer, "p", figures.p);
+    put_or_null(answer, "z_95", figures.z_95);
+    put_or_null(answer, "z_99", figures.z_99);
+    json_object_set_new(answer, "tested", tested);
+    json_object_set_new(answer, "z", z);
+    json_object_set_new(answer, "blamed", blamed);
+}
+
+static void answer_workers(struct request *request, json_t *answer)
+{
+    const json_t *rows = json_object_get(request->root, "workers");
+    size_t count = json_array_size(rows);
+    struct fleet_worker *workers = json_is_array(rows) ? calloc(count + 1, sizeof *workers) : NULL;
+    if (!workers)
+        complain(request, "\"workers\" must be a list of lists of counts");
+    for (size_t i = 0; i < count && workers && !request->error[0]; i++)
+        read_worker(request, json_array_get(rows, i), i, &workers[i]);
+    if (!request->error[0])
+        put_fleet(answer, workers, count);
+    free(workers);
+}
+
 /* Shares of the five results of a pair; near equality where none are given. */
 static void read_shares(struct request *request, const char *key, double shares[STATISTICS_PAIR_BINS])
 {
@@ -368,6 +433,7 @@ static const struct {
     {"sprt-estimate", answer_sprt_estimate},
     {"sprt-simulate", answer_sprt_simulate},
     {"rating", answer_rating},
+    {"workers", answer_workers},
 };
 
 static void complain_of_op(struct request *request, const char *op)

@@ -5,6 +5,7 @@
  *   {"op":"llr","counts":[...],"model":"normalized|logistic","elo0":a,"elo1":b}
  *   {"op":"sprt","bins":3|5,"model","elo0","elo1","alpha","beta","batch","sequence":"0134..."}
  *   {"op":"sprt-estimate","counts":[...],"model","elo0","elo1","alpha","beta"}
+ *   {"op":"workers","workers":[[won,lost,equal], ...]}
  *   {"op":"sprt-simulate","elo":e,"model","elo0","elo1","alpha","beta","batch","runs","pairs","seed","shares":[...]}
  *
  * 3 counts are L, D, W games; 5 are LL, LD, DD+WL, WD, WW pairs; 6 are LL, LD, DD, WL, DW, WW pairs. Left

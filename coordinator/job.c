@@ -35,6 +35,11 @@ void job_destroy(struct job *job)
         free(job->report.complete);
         free(job->report.disputed);
         tune_book_destroy(job->report.players);
+        free(job->report.again.pairs);
+        free(job->report.closed);
+        break;
+    case JOB_RECHECK:
+        free(job->recheck.again.pairs);
         break;
     case JOB_CONTROL:
         free(job->control.disputed);
@@ -46,6 +51,7 @@ void job_destroy(struct job *job)
     case JOB_SESSION:
     case JOB_SESSION_END:
     case JOB_BLOCK:
+    case JOB_AUDIT_WAIVE:
     case JOB_FAULT:
     case JOB_EVENT:
     case JOB_CREATE:

@@ -7,6 +7,7 @@
 #include <pthread.h>
 #include <stdbool.h>
 
+#include "coordinator/audit.h"
 #include "coordinator/tune_book.h"
 #include "coordinator/control.h"
 #include "proto/message.h"
@@ -21,6 +22,7 @@ enum job_kind {
     JOB_SESSION,     /* a session row, then Welcome */
     JOB_SESSION_END, /* a session said goodbye */
     JOB_BLOCK,       /* an experiment that cannot go on, with the reason: `event` holds both */
+    JOB_AUDIT_WAIVE, /* nobody is there for an experiment's open audits: `event` holds its number */
     JOB_FAULT,       /* a program that gave no game */
     JOB_EVENT,       /* a line of the event log */
     /* each in a transaction of its own */
@@ -30,9 +32,10 @@ enum job_kind {
     JOB_ARTIFACT, /* an artifact's bytes, for the chunks */
     JOB_LOOKUP,   /* an experiment that is not in memory */
     /* from the writer, unasked */
-    JOB_REPORT, /* an experiment moved: pairs complete, prefix, decision */
-    JOB_PEERS,  /* the allow-list, and the champion */
-    JOB_LOST,   /* another coordinator leads now, or the schema changed: give up */
+    JOB_REPORT,  /* an experiment moved: pairs complete, prefix, decision */
+    JOB_PEERS,   /* the allow-list, and the champion */
+    JOB_RECHECK, /* pairs of a finished experiment are to be played again */
+    JOB_LOST,    /* another coordinator leads now, or the schema changed: give up */
 };
 
 struct job_results {
@@ -47,7 +50,8 @@ struct job_results {
 struct job_grant {
     struct store_lease lease;
     uint32_t term_ms;
-    bool late; /* the experiment had its verdict already: no row, no lease */
+    bool late;  /* the experiment had its verdict already: no row, no lease */
+    bool again; /* one pair that is played already */
 };
 
 struct job_leases_end {
@@ -108,6 +112,17 @@ struct job_lookup {
     struct store_experiment experiment;
 };
 
+/* Pairs to be played again, and by whom not. */
+struct job_replays {
+    struct audit_pair *pairs;
+    size_t count;
+};
+
+struct job_recheck {
+    struct store_experiment experiment;
+    struct job_replays again;
+};
+
 struct job_report {
     uint64_t experiment;
     struct job_pair {
@@ -122,6 +137,11 @@ struct job_report {
     bool blocked;              /* a dispute that does not settle: no more leases either */
     struct tune_book *players; /* owned; of a tune: what has come to its batches; else NULL */
     uint64_t follow_up;        /* an experiment that was made at its end, 0 for none */
+    struct job_replays again;
+    uint64_t *closed; /* pairs that need not be played again any more */
+    size_t closed_count;
+    uint64_t
+        awaiting; /* audits and disputes of counted pairs that keep a decided experiment's verdict back */
 };
 
 struct job_peers {
@@ -153,6 +173,7 @@ struct job {
         struct job_artifact artifact;
         struct job_lookup lookup;
         struct job_report report;
+        struct job_recheck recheck;
         struct job_peers peers;
     };
 };

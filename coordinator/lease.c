@@ -803,6 +803,16 @@ enum lease_status lease_session_rename(struct lease_book *book, uint64_t from, u
     return LEASE_OK;
 }
 
+uint64_t lease_number(const struct lease_book *book)
+{
+    return book->next_id;
+}
+
+void lease_number_use(struct lease_book *book)
+{
+    book->next_id++;
+}
+
 /* --- looking --- */
 
 bool lease_find(const struct lease_book *book, uint64_t lease, struct lease *found)

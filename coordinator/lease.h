@@ -175,6 +175,10 @@ size_t lease_session_end(struct lease_book *book, uint64_t session, struct lease
 /* The same worker under a new session number (it said HELLO again): leases and speed move over. */
 enum lease_status lease_session_rename(struct lease_book *book, uint64_t from, uint64_t to);
 
+/* The number of the next lease; used by a lease that another book keeps, so that the one after it is next. */
+uint64_t lease_number(const struct lease_book *book);
+void lease_number_use(struct lease_book *book);
+
 /* --- looking --- */
 /* A copy; false when there is none. */
 bool lease_find(const struct lease_book *book, uint64_t lease, struct lease *found);

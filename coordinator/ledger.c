@@ -41,7 +41,8 @@ void ledger_destroy(struct ledger *ledger)
     if (!ledger)
         return;
     tally_destroy(ledger->tally);
-    tally_destroy(ledger->draft);
+    ledger_discard(ledger);
+    pairlist_done(&ledger->again);
     course_destroy(ledger->course);
     free(ledger);
 }
@@ -60,13 +61,20 @@ int ledger_draft(struct ledger *ledger)
 
 void ledger_keep(struct ledger *ledger)
 {
-    if (!ledger->draft)
+    if (!ledger->draft) {
+        ledger_discard(ledger);
         return;
+    }
     tally_swap(ledger->tally, ledger->draft);
     if (ledger->course)
         course_keep(ledger->course);
     ledger->games_stored = ledger->draft_games_stored;
     ledger->ended = ledger->draft_ended;
+    if (ledger->again_drafted) {
+        struct pairlist kept = ledger->again;
+        ledger->again = ledger->draft_again;
+        ledger->draft_again = kept;
+    }
     ledger_discard(ledger);
 }
 
@@ -74,8 +82,34 @@ void ledger_discard(struct ledger *ledger)
 {
     tally_destroy(ledger->draft);
     ledger->draft = NULL;
+    pairlist_done(&ledger->draft_again);
+    pairlist_done(&ledger->told);
+    ledger->again_drafted = false;
     if (ledger->course)
         course_discard(ledger->course);
+}
+
+const struct pairlist *ledger_again(const struct ledger *ledger)
+{
+    return ledger->again_drafted ? &ledger->draft_again : &ledger->again;
+}
+
+struct pairlist *ledger_change_again(struct ledger *ledger)
+{
+    if (ledger_draft(ledger) != 0)
+        return NULL;
+    if (!ledger->again_drafted && !pairlist_copy(&ledger->draft_again, &ledger->again))
+        return NULL;
+    ledger->again_drafted = true;
+    return &ledger->draft_again;
+}
+
+uint64_t ledger_awaiting(const struct ledger *ledger)
+{
+    const struct tally *tally = ledger->draft ? ledger->draft : ledger->tally;
+    if (ledger_has_ended(ledger) || tally_decision(tally) == TALLY_NONE)
+        return 0;
+    return pairlist_below(ledger_again(ledger), tally_decided_at(tally) + 1);
 }
 
 enum store_error ledger_settle(struct ledger *ledger, struct store *store, uint64_t pair, bool *again,
@@ -95,7 +129,7 @@ enum store_error ledger_settle(struct ledger *ledger, struct store *store, uint6
                                           "a dispute that five runs did not settle: see table dispute");
     if (*again)
         return STORE_OK;
-    tally_settle(ledger->draft, pair, settlement == STORE_DISPUTE_KEPT);
+    tally_settle(ledger->draft, pair, settlement != STORE_DISPUTE_REPLACED);
     for (unsigned leg = 0; leg < 2 && settlement == STORE_DISPUTE_REPLACED; leg++)
         if (points[leg] >= 0 && tally_add(ledger->draft, pair, leg, (unsigned)points[leg]) < 0)
             return STORE_ERROR_MEMORY;

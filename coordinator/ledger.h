@@ -5,6 +5,7 @@
 #define KROO_COORDINATOR_LEDGER_H
 
 #include "coordinator/course.h"
+#include "coordinator/pairlist.h"
 #include "coordinator/tally.h"
 #include "sql/store.h"
 
@@ -14,10 +15,15 @@ struct ledger {
     struct course *course; /* owned; of a tune, else NULL */
     uint64_t games_stored;
     bool ended; /* a verdict is written: nothing counts any more */
+    /* Pairs that are played again: open audits, and open disputes of counted pairs. */
+    struct pairlist again;
     /* of the transaction under way; NULL when it has not touched this experiment */
     struct tally *draft;
     uint64_t draft_games_stored;
     bool draft_ended;
+    bool again_drafted; /* draft_again is what `again` becomes */
+    struct pairlist draft_again;
+    struct pairlist told; /* pairs that the event loop hears of, to have them played again */
 };
 
 /* After games of `pair` were stored that agree or disagree with a disputed one: settles it if independent
@@ -35,6 +41,13 @@ void ledger_destroy(struct ledger *ledger);
 int ledger_draft(struct ledger *ledger);
 void ledger_keep(struct ledger *ledger);
 void ledger_discard(struct ledger *ledger);
+
+/* The pairs that are played again, the draft's if it has touched them. */
+const struct pairlist *ledger_again(const struct ledger *ledger);
+/* The same, to be changed; begins a draft. NULL without memory. */
+struct pairlist *ledger_change_again(struct ledger *ledger);
+/* Of the pairs that a decided experiment counts, how many keep its verdict back. */
+uint64_t ledger_awaiting(const struct ledger *ledger);
 
 /* Has it a verdict, the one that the draft is about to write included? */
 bool ledger_has_ended(const struct ledger *ledger);

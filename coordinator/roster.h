@@ -21,6 +21,8 @@ struct session {
     int64_t heard_ms;
     uint64_t games, duplicates, refused; /* answered so far */
     bool stored;                         /* its row is committed */
+    uint64_t worker;                     /* audit_worker: who it is, whatever the session */
+    bool had_finished;                   /* its last pair was of a finished experiment */
     struct session *next_by_id, *next_by_peer;
 };
 

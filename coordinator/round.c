@@ -1,14 +1,18 @@
 #include "coordinator/round.h"
 #include "coordinator/round_control.h"
+#include "coordinator/specification_json.h"
+#include "coordinator/wire.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "coordinator/round_audit.h"
 #include "coordinator/round_tune.h"
 #include "engine/tables.h"
 #include "engine/weights.h"
 #include "proto/artifact.h"
+#include "sql/store_audit.h"
 
 /* --- reading an experiment into a ledger --- */
 
@@ -41,35 +45,61 @@ static void load_standing(void *context, uint64_t pair, unsigned leg, unsigned a
     loading->ledger->games_stored++;
 }
 
-enum store_error round_load(struct round *round, const struct store_experiment *experiment,
-                            char text[STORE_TEXT])
+/* Fills the tally of a ledger that has counted nothing yet. */
+static enum store_error count_stored(struct round *round, struct ledger *ledger, char text[STORE_TEXT])
 {
-    struct ledger *ledger = ledger_create(experiment, round->window);
-    uint64_t *disputed = NULL;
+    uint64_t *disputed = NULL, experiment = ledger->experiment.id;
     struct loading loading = {.ledger = ledger};
-    if (!ledger)
-        return STORE_ERROR_MEMORY;
     enum store_error error =
-        store_disputed_pairs(round->store, experiment->id, &disputed, &loading.disputed_count);
+        store_disputed_pairs(round->store, experiment, &disputed, &loading.disputed_count);
     loading.disputed = disputed;
     if (error == STORE_OK)
-        error = store_standings(round->store, experiment->id, load_standing, &loading);
+        error = store_standings(round->store, experiment, load_standing, &loading);
     if (error != STORE_OK)
         snprintf(text, STORE_TEXT, "%s", store_reason(round->store));
     hold_up_to(&loading, UINT64_MAX);
     free(disputed);
-    if (error == STORE_OK && experiment->kind == STORE_TUNE)
-        error = round_tune_load(round, ledger, text);
     if (error == STORE_OK && loading.worst < 0) {
         snprintf(text, STORE_TEXT, "experiment %llu, pair %llu: %s (is `window` smaller than it was?)",
-                 (unsigned long long)experiment->id, (unsigned long long)loading.worst_pair,
+                 (unsigned long long)experiment, (unsigned long long)loading.worst_pair,
                  tally_answer_text(loading.worst));
         error = STORE_ERROR_REFUSED;
+    }
+    return error;
+}
+
+enum store_error round_load(struct round *round, const struct store_experiment *experiment,
+                            char text[STORE_TEXT])
+{
+    struct ledger *ledger = ledger_create(experiment, round->window);
+    if (!ledger)
+        return STORE_ERROR_MEMORY;
+    enum store_error error = count_stored(round, ledger, text);
+    if (error == STORE_OK && experiment->kind == STORE_TUNE)
+        error = round_tune_load(round, ledger, text);
+    if (error == STORE_OK) {
+        error = round_audit_load(round, ledger);
+        if (error != STORE_OK)
+            snprintf(text, STORE_TEXT, "%s", store_reason(round->store));
     }
     if (error == STORE_OK && ledger_book_add(round->book, ledger) != 0)
         error = STORE_ERROR_MEMORY;
     if (error != STORE_OK)
         ledger_destroy(ledger);
+    return error;
+}
+
+enum store_error round_recount(struct round *round, struct ledger *ledger)
+{
+    char text[STORE_TEXT];
+    struct ledger *fresh = ledger_create(&ledger->experiment, round->window);
+    enum store_error error =
+        fresh && ledger_draft(ledger) == 0 ? count_stored(round, fresh, text) : STORE_ERROR_MEMORY;
+    if (error == STORE_OK) {
+        tally_swap(ledger->draft, fresh->tally);
+        ledger->draft_games_stored = fresh->games_stored;
+    }
+    ledger_destroy(fresh);
     return error;
 }
 
@@ -194,8 +224,15 @@ static enum store_error settle_disputes(struct round *round, const struct store_
         bool met = opens_or_settles(ledger, &games[i], outcome[i]) ||
                    (i > 0 && games[i - 1].pair == games[i].pair &&
                     opens_or_settles(ledger, &games[i - 1], outcome[i - 1]));
-        if (!last_leg || !met || ledger->draft_ended)
+        if (!last_leg || !met)
             continue;
+        if (ledger->draft_ended || !tally_is_held(ledger->draft, games[i].pair)) {
+            bool conflict =
+                outcome[i] == STORE_GAME_CONFLICT ||
+                (i > 0 && games[i - 1].pair == games[i].pair && outcome[i - 1] == STORE_GAME_CONFLICT);
+            error = round_audit_settle(round, ledger, &games[i], conflict);
+            continue;
+        }
         struct job_report *report = round_report(round, games[i].experiment);
         bool again = false, blocked = false;
         error = ledger_settle(ledger, round->store, games[i].pair, &again, &blocked);
@@ -237,6 +274,8 @@ static enum store_error put_games(struct round *round, struct job *jobs)
     for (size_t i = 0; i < count && error == STORE_OK; i++)
         error = count_game(round, &games[i], outcome[i]);
     if (error == STORE_OK)
+        error = round_audit_games(round, games, outcome, count);
+    if (error == STORE_OK)
         error = settle_disputes(round, games, outcome, count);
     at = 0;
     for (struct job *job = jobs; job && error == STORE_OK; job = job->next)
@@ -247,6 +286,19 @@ static enum store_error put_games(struct round *round, struct job *jobs)
     free(games);
     free(outcome);
     return error;
+}
+
+/* Once the audits of what it counts are closed. */
+static enum store_error put_verdict(struct round *round, struct ledger *ledger)
+{
+    char remark[STORE_TEXT];
+    bool waits, written;
+    enum store_error error = round_audit_verdict(round, ledger, &waits, remark);
+    if (error != STORE_OK || waits)
+        return error;
+    struct store_verdict verdict = ledger_verdict(ledger, NULL, remark);
+    ledger->draft_ended = true;
+    return store_verdict_write(round->store, &verdict, &written);
 }
 
 /* Counters of what was touched, and the verdict of what is decided. */
@@ -261,12 +313,8 @@ static enum store_error put_counters(struct round *round)
         error = store_counters_update(round->store, ledger->experiment.id, &counters);
         if (error == STORE_OK && ledger->course && !ledger->draft_ended)
             error = round_tune_advance(round, ledger);
-        if (error == STORE_OK && !ledger->draft_ended && tally_decision(ledger->draft) != TALLY_NONE) {
-            struct store_verdict verdict = ledger_verdict(ledger, NULL, NULL);
-            bool written;
-            error = store_verdict_write(round->store, &verdict, &written);
-            ledger->draft_ended = true;
-        }
+        if (error == STORE_OK && !ledger->draft_ended && tally_decision(ledger->draft) != TALLY_NONE)
+            error = put_verdict(round, ledger);
     }
     return error;
 }
@@ -277,6 +325,10 @@ static enum store_error put_counters(struct round *round)
 static enum store_error put_grant(struct round *round, struct job_grant *grant)
 {
     const struct ledger *ledger = ledger_book_find(round->book, grant->lease.experiment);
+    if (grant->again) {
+        grant->late = ledger && !ledger_has_ended(ledger) && ledger->experiment.state != STORE_RUNNING;
+        return grant->late ? STORE_OK : store_replay_lease(round->store, &grant->lease);
+    }
     grant->late = !ledger || ledger_has_ended(ledger) || ledger->experiment.state != STORE_RUNNING;
     return grant->late ? STORE_OK : store_lease_insert(round->store, &grant->lease, 1);
 }
@@ -312,6 +364,7 @@ static void finish_reports(struct round *round)
         const struct ledger *ledger = ledger_book_find(round->book, job->report.experiment);
         job->report.prefix = tally_prefix(ledger->tally);
         job->report.ended = ledger->ended;
+        job->report.awaiting = ledger_awaiting(ledger);
     }
 }
 
@@ -336,8 +389,13 @@ enum store_error round_commit(struct round *round, struct job *jobs)
             error = put_row(round, job);
     if (error == STORE_OK)
         error = put_games(round, jobs);
+    for (struct job *job = jobs; job && error == STORE_OK; job = job->next)
+        if (job->kind == JOB_AUDIT_WAIVE)
+            error = round_audit_waive(round, job->event.experiment);
     if (error == STORE_OK)
         error = put_counters(round);
+    if (error == STORE_OK)
+        error = round_audit_report(round);
     for (struct job *job = jobs; job && error == STORE_OK; job = job->next)
         if (job->kind != JOB_SESSION)
             error = put_row(round, job);
@@ -438,6 +496,28 @@ static enum store_error check_files(struct round *round, struct job *job, struct
     return STORE_ERROR_REFUSED;
 }
 
+/* The key is known: the experiment that is there must be what was asked for. */
+static enum store_error adopt(struct round *round, struct job *job)
+{
+    struct store_experiment there;
+    struct message_create_experiment old, new;
+    char differences[300];
+    uint64_t id = job->create.experiment.id;
+    enum store_error error = store_experiment_get(round->store, id, &there);
+    if (error != STORE_OK)
+        return error;
+    wire_create(&there, &old);
+    wire_create(&job->create.experiment, &new);
+    if (specification_json_differ(&old, &new, differences, sizeof differences)) {
+        snprintf(job->text, sizeof job->text,
+                 "the key \"%s\" stands for experiment %llu, which is another: %s; give another key, or none",
+                 there.idempotency_key, (unsigned long long)id, differences);
+        return STORE_ERROR_REFUSED;
+    }
+    job->create.experiment = there;
+    return STORE_OK;
+}
+
 static enum store_error single_create(struct round *round, struct job *job)
 {
     struct job_create *create = &job->create;
@@ -459,7 +539,7 @@ static enum store_error single_create(struct round *round, struct job *job)
     if (error != STORE_OK)
         return error;
     if (create->existed)
-        return store_experiment_get(round->store, create->experiment.id, &create->experiment);
+        return adopt(round, job);
     error = round_pend(round, job);
     if (error != STORE_OK)
         return error;

@@ -11,6 +11,7 @@ struct round {
     struct store *store;
     struct ledger_book *book;
     uint64_t window;
+    uint8_t secret[AUDIT_SECRET]; /* chooses the audited pairs */
     struct job *reports; /* JOB_REPORT for each experiment that moved; taken by the caller after success */
 };
 
@@ -26,6 +27,11 @@ enum store_error round_commit(struct round *round, struct job *jobs);
  * job->text say how it went; returns STORE_ERROR_CONNECTION or STORE_ERROR_SPACE when it should be tried
  * again. round->reports are the caller's then, too. */
 enum store_error round_single(struct round *round, struct job *job);
+
+/* The report about an experiment that moved; NULL without memory. */
+struct job_report *round_report(struct round *round, uint64_t experiment);
+/* Counts an experiment's stored games anew, into the draft: games of counted pairs have changed. */
+enum store_error round_recount(struct round *round, struct ledger *ledger);
 
 /* Reads an experiment's stored games into a new ledger of the book; of a tune there is a report afterwards.
  * REFUSED with a reason in `text` when the

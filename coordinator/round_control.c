@@ -4,6 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "coordinator/round_audit.h"
+
 static enum store_error refuse(struct job *job, const char *why)
 {
     snprintf(job->text, sizeof job->text, "experiment %llu %s", (unsigned long long)job->control.experiment,
@@ -67,6 +69,8 @@ static enum store_error end(struct round *round, struct job *job)
     struct store_verdict verdict = ledger_verdict(ledger, control->by, control->text);
     enum store_error error = store_verdict_write(round->store, &verdict, &written);
     ledger->draft_ended = true;
+    if (error == STORE_OK)
+        error = round_audit_abort(round, ledger, verdict.counters.prefix_pairs);
     return error == STORE_OK && !written ? refuse(job, "is not running: it has its verdict") : error;
 }
 

@@ -163,7 +163,8 @@ void server_resume_experiment(struct server *server, struct server_experiment *e
     experiment->setbacks = 0;
     if (!experiment->playable)
         return;
-    lease_experiment_reopen(server->leases, experiment->row.id);
+    if (!experiment->awaiting)
+        lease_experiment_reopen(server->leases, experiment->row.id);
     enter_schedule(server, &experiment->row);
 }
 
@@ -196,6 +197,7 @@ void server_forget_experiment(struct server *server, uint64_t id)
         if (experiment->row.id != id)
             continue;
         server_end_experiment(server, experiment);
+        audit_drop(server->audits, id);
         referee_done(&experiment->referee);
         free(experiment);
         server->experiments[i] = server->experiments[--server->experiment_count];
@@ -211,6 +213,7 @@ void server_end_experiment(struct server *server, struct server_experiment *expe
     experiment->ended = true;
     schedule_remove(server->schedule, experiment->row.id);
     lease_experiment_remove(server->leases, experiment->row.id);
+    audit_drop(server->audits, experiment->row.id);
     log_line(LOG_LEVEL_INFO, "experiment-ended", "experiment=%llu pairs=%llu",
              (unsigned long long)experiment->row.id, (unsigned long long)experiment->prefix);
 }
@@ -224,17 +227,28 @@ static void restore_experiment(struct server *server, const struct writer_experi
         server_tune_take(server, experiment, start->players);
 }
 
-static void end_leases(struct server *server, const struct lease *leases, size_t count,
-                       enum store_lease_state state)
+void server_end_leases(struct server *server, const uint64_t *ids, size_t count, enum store_lease_state state)
 {
     struct job *job = count ? job_create(JOB_LEASES_END) : NULL;
     if (!job)
         return;
     job->leases_end.ids = malloc(count * sizeof *job->leases_end.ids);
-    for (size_t i = 0; i < count && job->leases_end.ids; i++)
-        job->leases_end.ids[job->leases_end.count++] = leases[i].id;
     job->leases_end.state = state;
+    if (job->leases_end.ids) {
+        memcpy(job->leases_end.ids, ids, count * sizeof *ids);
+        job->leases_end.count = count;
+    }
     server_submit(server, job);
+}
+
+enum { LEASES_AT_ONCE = 64 };
+static void end_leases(struct server *server, const struct lease *leases, size_t count,
+                       enum store_lease_state state)
+{
+    uint64_t ids[LEASES_AT_ONCE];
+    for (size_t i = 0; i < count; i++)
+        ids[i] = leases[i].id;
+    server_end_leases(server, ids, count, state);
 }
 
 static void restore_leases(struct server *server, struct writer_start *start)
@@ -266,6 +280,16 @@ static void restore(struct server *server, struct writer_start *start)
     for (size_t i = 0; i < start->experiment_count; i++)
         restore_experiment(server, &start->experiments[i]);
     restore_leases(server, start);
+    for (size_t i = 0; i < start->experiment_count; i++) {
+        struct server_experiment *experiment =
+            server_find_experiment(server, start->experiments[i].experiment.id);
+        if (!experiment)
+            continue;
+        server_audit_want(server, experiment->row.id, &start->experiments[i].again);
+        experiment->awaiting = start->experiments[i].awaiting;
+        if (experiment->awaiting)
+            lease_experiment_close(server->leases, experiment->row.id);
+    }
     for (size_t i = 0; i < start->experiment_count; i++)
         for (size_t j = 0; j < start->experiments[i].complete_count; j++)
             lease_done(server->leases, start->experiments[i].experiment.id, start->experiments[i].complete[j],
@@ -292,7 +316,8 @@ static int create_books(struct server *server, uint64_t next_lease, char *reason
     server->roster = roster_create();
     server->schedule = schedule_create();
     server->leases = lease_book_create(&policy, next_lease);
-    if (server->roster && server->schedule && server->leases)
+    server->audits = audit_book_create(server->options.term_ms);
+    if (server->roster && server->schedule && server->leases && server->audits)
         return 0;
     snprintf(reason, reason_size, "no memory for the books");
     return -1;
@@ -332,6 +357,7 @@ static void close_server(struct server *server)
     roster_destroy(server->roster);
     schedule_destroy(server->schedule);
     lease_book_destroy(server->leases);
+    audit_book_destroy(server->audits);
     allowlist_done(&server->allowlist);
     for (size_t i = 0; i < server->experiment_count; i++) {
         referee_done(&server->experiments[i]->referee);
@@ -428,10 +454,10 @@ static void receive_some(struct server *server)
 
 static void expire_leases(struct server *server)
 {
-    struct lease lapsed[64];
+    struct lease lapsed[LEASES_AT_ONCE];
     size_t count;
     do {
-        count = lease_expire(server->leases, server->now_ms, lapsed, 64);
+        count = lease_expire(server->leases, server->now_ms, lapsed, LEASES_AT_ONCE);
         for (size_t i = 0; i < count; i++)
             log_line(
                 LOG_LEVEL_WARNING, "lease-lapsed",
@@ -440,17 +466,18 @@ static void expire_leases(struct server *server)
                 (unsigned long long)lapsed[i].first, lapsed[i].left, (unsigned long long)lapsed[i].session);
         server->counters.expired += count;
         end_leases(server, lapsed, count, STORE_LEASE_EXPIRED);
-    } while (count == 64);
+    } while (count == LEASES_AT_ONCE);
 }
 
 static void end_session(struct server *server, struct session *session)
 {
-    struct lease released[64];
+    struct lease released[LEASES_AT_ONCE];
     size_t count;
     do {
-        count = lease_session_end(server->leases, session->id, released, 64);
+        count = lease_session_end(server->leases, session->id, released, LEASES_AT_ONCE);
         end_leases(server, released, count, STORE_LEASE_RELEASED);
-    } while (count == 64);
+    } while (count == LEASES_AT_ONCE);
+    server_audit_session_end(server, session->id);
     struct job *job = session->stored ? job_create(JOB_SESSION_END) : NULL;
     if (job) {
         job->session = session->id;
@@ -472,6 +499,7 @@ static void tick(struct server *server)
 {
     server->last_tick_ms = server->now_ms;
     expire_leases(server);
+    server_audit_tick(server);
     roster_each(server->roster, forget_if_silent, server);
 }
 
@@ -527,8 +555,10 @@ void server_release(struct server *server, struct session *session, const struct
     struct message ack = {.request = message->request, .kind = MESSAGE_RELEASE_ACK};
     for (size_t i = 0; i < release->lease_count; i++) {
         struct lease released;
-        if (lease_release(server->leases, release->leases[i], session->id, &released) != LEASE_OK)
+        if (lease_release(server->leases, release->leases[i], session->id, &released) != LEASE_OK) {
+            server_audit_released(server, release->leases[i], session->id);
             continue;
+        }
         end_leases(server, &released, 1, STORE_LEASE_RELEASED);
         if (release->because[0])
             take_setback(server, session, released.experiment, release->because);

@@ -139,8 +139,10 @@ static void answer_grant(struct server *server, struct job *job)
 {
     const struct store_lease *row = &job->grant.lease;
     struct server_experiment *experiment = server_find_experiment(server, row->experiment);
-    if (job->error != STORE_OK || job->grant.late || !experiment || experiment->ended) {
+    bool over = !experiment || (experiment->ended && !job->grant.again);
+    if (job->error != STORE_OK || job->grant.late || over) {
         lease_release(server->leases, row->id, row->session, NULL);
+        server_audit_released(server, row->id, row->session);
         if (job->error == STORE_OK) {
             if (!job->grant.late)
                 end_lease_row(server, row->id);
@@ -164,7 +166,8 @@ static void answer_grant(struct server *server, struct job *job)
     wire_spec(&experiment->row, &grant->spec);
     if (experiment->row.kind == STORE_TUNE)
         server_tune_spec(experiment, row->first_pair, &grant->spec);
-    for (uint32_t i = 0; i < row->pair_count && grant->skip_count < MESSAGE_SKIP_MAX; i++)
+    for (uint32_t i = 0; i < row->pair_count && !job->grant.again && grant->skip_count < MESSAGE_SKIP_MAX;
+         i++)
         if (lease_pair_done(server->leases, row->experiment, row->first_pair + i))
             skip[grant->skip_count++] = row->first_pair + i;
     server->counters.grants++;
@@ -384,6 +387,7 @@ static void answer_report(struct server *server, struct job *job)
         server_tune_take(server, experiment, report->players);
     if (report->follow_up)
         server_tune_follow_up(server, report->follow_up);
+    server_audit_report(server, experiment, report);
     if (report->blocked)
         server_event(server, "experiment-blocked", report->experiment, 0,
                      "five runs of a pair did not settle its dispute: no more leases until somebody looks");
@@ -395,6 +399,14 @@ static void answer_report(struct server *server, struct job *job)
         server_submit(server, ended);
     else
         job_destroy(ended);
+}
+
+static void answer_recheck(struct server *server, struct job *job)
+{
+    if (!server_find_experiment(server, job->recheck.experiment.id) &&
+        !server_add_experiment(server, &job->recheck.experiment, 0))
+        return;
+    server_audit_want(server, job->recheck.experiment.id, &job->recheck.again);
 }
 
 static void answer_peers(struct server *server, struct job *job)
@@ -410,23 +422,16 @@ static void answer_peers(struct server *server, struct job *job)
 void server_take_answer(struct server *server, struct job *job)
 {
     static void (*const answers[])(struct server *, struct job *) = {
-        [JOB_RESULTS] = answer_results,
-        [JOB_GRANT] = answer_grant,
-        [JOB_SESSION] = answer_session,
-        [JOB_CREATE] = answer_create,
-        [JOB_CONTROL] = answer_control,
-        [JOB_PROMOTE] = answer_promote,
-        [JOB_ARTIFACT] = answer_artifact,
-        [JOB_LOOKUP] = answer_lookup,
-        [JOB_REPORT] = answer_report,
-        [JOB_PEERS] = answer_peers,
-        [JOB_LOST] = NULL,
+        [JOB_RESULTS] = answer_results,   [JOB_GRANT] = answer_grant,     [JOB_SESSION] = answer_session,
+        [JOB_CREATE] = answer_create,     [JOB_CONTROL] = answer_control, [JOB_PROMOTE] = answer_promote,
+        [JOB_ARTIFACT] = answer_artifact, [JOB_LOOKUP] = answer_lookup,   [JOB_REPORT] = answer_report,
+        [JOB_PEERS] = answer_peers,       [JOB_RECHECK] = answer_recheck, [JOB_LOST] = NULL,
     };
     if (job->kind == JOB_LOST)
         server->lost = true;
     else if (answers[job->kind])
         answers[job->kind](server, job);
-    bool unasked = job->kind == JOB_REPORT || job->kind == JOB_PEERS || job->kind == JOB_LOST;
+    bool unasked = job->kind >= JOB_REPORT;
     if (!unasked)
         server->outstanding--;
     job_destroy(job);

@@ -32,6 +32,8 @@ struct server_experiment {
     bool playable;                         /* by this engine build */
     unsigned setbacks;                     /* leases given back for a player's fault since a game came */
     char setback_worker[MESSAGE_NAME_MAX]; /* who gave the first of them back */
+    uint64_t awaiting;                     /* decided, but so many pairs keep the verdict back */
+    uint64_t waived;                       /* the same figure when they were last given up */
     struct tune_book *players;             /* of a tune: who plays its batches; owned; else NULL */
 };
 
@@ -52,6 +54,7 @@ struct server {
     struct writer *writer;
     struct roster *roster;
     struct lease_book *leases;
+    struct audit_book *audits;
     struct schedule *schedule;
     struct allowlist allowlist;
     struct server_experiment **experiments;
@@ -92,6 +95,8 @@ void server_refuse(struct server *server, const struct socket_peer *peer, uint64
 bool server_submit(struct server *server, struct job *job);
 void server_event(struct server *server, const char *kind, uint64_t experiment, uint64_t session,
                   const char *format, ...) __attribute__((format(printf, 5, 6)));
+void server_end_leases(struct server *server, const uint64_t *ids, size_t count,
+                       enum store_lease_state state);
 uint32_t server_jitter(struct server *server, uint32_t retry_ms);
 
 /* server_tune.c */
@@ -123,6 +128,18 @@ void server_control(struct server *server, struct session *session, const struct
 void server_stop(struct server *server, struct session *session, const struct message *message);
 void server_promote(struct server *server, struct session *session, const struct message *message);
 void server_status(struct server *server, struct session *session, const struct message *message);
+
+/* server_audit.c: pairs that are played again. */
+void server_audit_want(struct server *server, uint64_t experiment, const struct job_replays *again);
+void server_audit_report(struct server *server, struct server_experiment *experiment,
+                         const struct job_report *report);
+/* True when the session has one now and its answer is on the way. */
+bool server_audit_grant(struct server *server, struct session *session, uint64_t request);
+void server_audit_released(struct server *server, uint64_t lease, uint64_t session);
+void server_audit_session_end(struct server *server, uint64_t session);
+/* Gives up the open audits of a decided experiment when nobody is there who could play them. */
+void server_audit_waive(struct server *server, struct server_experiment *experiment);
+void server_audit_tick(struct server *server);
 
 /* server_answer.c: a job that came back; takes it. */
 void server_take_answer(struct server *server, struct job *job);

@@ -109,6 +109,7 @@ void server_hello(struct server *server, const struct socket_peer *peer, const s
     session->heard_ms = server->now_ms;
     snprintf(session->name, sizeof session->name, "%s", hello->name);
     snprintf(session->engine_build, sizeof session->engine_build, "%s", hello->engine_build);
+    session->worker = audit_worker(session->peer.user, session->name);
     snprintf(session->confinement, sizeof session->confinement, "%s", hello->confinement);
     if (session->role == MESSAGE_ROLE_WORKER && !session->stored)
         store_session_row(server, session, message->request);
@@ -189,10 +190,15 @@ void server_lease_request(struct server *server, struct session *session, const 
                             .slots = session->slots,
                             .work_ms = wanted->work_ms,
                             .pairs_per_minute = wanted->pairs_per_minute};
+    if (ask.credit > 0 && !server->draining && server_audit_grant(server, session, message->request))
+        return;
     struct schedule_asker asker = {
         .session = session->id, .credit = ask.credit, .slots = session->slots, .tags = session->tags};
     struct schedule_pick pick =
         schedule_pick(server->schedule, server->leases, &asker, server->draining, server->now_ms);
+    if (pick.outcome != SCHEDULE_PICKED && ask.credit > 0 && !server->draining &&
+        server_audit_grant(server, session, message->request))
+        return;
     if (pick.outcome != SCHEDULE_PICKED) {
         nothing(server, session, message->request, pick.retry_ms, pick.because);
         return;
@@ -216,7 +222,9 @@ void server_progress(struct server *server, struct session *session, const struc
         return;
     for (size_t i = 0; i < progress->lease_count && i < MESSAGE_LEASES_MAX; i++)
         if (lease_progress(server->leases, progress->leases[i].lease, session->id, progress->leases[i].plies,
-                           server->now_ms) == LEASE_UNKNOWN)
+                           server->now_ms) == LEASE_UNKNOWN &&
+            !audit_progress(server->audits, progress->leases[i].lease, session->id, progress->leases[i].plies,
+                            server->now_ms))
             dropped[ack.progress_ack.dropped_count++] = progress->leases[i].lease;
     ack.progress_ack.dropped = dropped;
     ack.progress_ack.announcement = server->announcement;

@@ -109,6 +109,9 @@ static bool check_terms(const struct message_create_experiment *create, char *re
     if (spec->resign_score > SPECIFICATION_RESIGN_MAX || spec->resign_plies > SPECIFICATION_RESIGN_PLIES_MAX)
         return refuse(reason, "a resignation is at most %d hundredths of a seed behind, for at most %d moves",
                       SPECIFICATION_RESIGN_MAX, SPECIFICATION_RESIGN_PLIES_MAX);
+    if (create->audit_ppm > 0 && !specification_reproducible(spec))
+        return refuse(reason,
+                      "under time limits no game comes out the same again: there is nothing to audit");
     if (spec->resign_playout_ppm > PLAY_NOISE_UNIT || create->audit_ppm > PLAY_NOISE_UNIT)
         return refuse(reason, "a share of games or pairs is at most 100 percent");
     if (create->share > SPECIFICATION_SHARE_MAX)

@@ -4,10 +4,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "coordinator/round.h"
+#include "coordinator/round_audit.h"
 #include "engine/mix.h"
 #include "proto/log.h"
 #include "proto/progress.h"
+#include "sql/store_audit.h"
 
 struct writer {
     pthread_t thread;
@@ -17,6 +18,7 @@ struct writer {
     bool allow_unsafe;
     atomic_bool give_up; /* destroy's deadline is over */
     int64_t peers_read_ms;
+    bool rechecks_old; /* those that an earlier coordinator has begun are not read yet */
     uint64_t jitter;
     struct round round;
     struct ledger_book book;
@@ -358,11 +360,15 @@ static struct job *peers_job(struct writer *writer, enum store_error *error)
 static bool read_peers(struct writer *writer)
 {
     enum store_error error;
-    struct job *job = peers_job(writer, &error);
+    struct job *job = peers_job(writer, &error), *rechecks = NULL;
     if (job) {
         answer_list(writer, job);
-        return true;
+        error = round_rechecks(&writer->round, writer->rechecks_old, &rechecks);
+        answer_list(writer, rechecks);
+        writer->rechecks_old = writer->rechecks_old && error != STORE_OK;
     }
+    if (error == STORE_OK)
+        return true;
     char text[STORE_TEXT];
     snprintf(text, sizeof text, "%s", store_reason(writer->round.store));
     return error == STORE_ERROR_CONNECTION ? recover(writer, text) : true;
@@ -398,7 +404,8 @@ static void *run(void *context)
 static int start_experiment(const struct ledger *ledger, struct writer_experiment *out)
 {
     uint64_t prefix = tally_prefix(ledger->tally), beyond = tally_beyond(ledger->tally);
-    *out = (struct writer_experiment){.experiment = ledger->experiment, .prefix = prefix};
+    *out = (struct writer_experiment){
+        .experiment = ledger->experiment, .prefix = prefix, .awaiting = ledger_awaiting(ledger)};
     if (beyond == 0)
         return 0;
     out->complete = malloc(beyond * sizeof *out->complete);
@@ -433,6 +440,10 @@ static enum store_error read_start(struct writer *writer, struct writer_start *s
     *start = (struct writer_start){0};
     enum store_error error = store_experiments_running(store, &running, &count);
     if (error == STORE_OK)
+        error = store_audit_secret(store, writer->round.secret);
+    if (error == STORE_OK)
+        error = store_replay_leases_drop(store);
+    if (error == STORE_OK)
         error = store_leases_live(store, &start->leases, &start->lease_count);
     if (error == STORE_OK)
         error = store_next_ids(store, &start->next_lease, &session);
@@ -448,7 +459,9 @@ static enum store_error read_start(struct writer *writer, struct writer_start *s
         if (error == STORE_OK &&
             start_experiment(writer->book.ledgers[i], &start->experiments[start->experiment_count++]) != 0)
             error = STORE_ERROR_MEMORY;
-        else if (error == STORE_OK && running[i].kind == STORE_TUNE)
+        if (error == STORE_OK && writer->book.ledgers[i]->again.count)
+            error = round_replays(&writer->round, running[i].id, NULL, &start->experiments[i].again);
+        if (error == STORE_OK && running[i].kind == STORE_TUNE)
             start_tune(&writer->round, &start->experiments[i]);
     }
     jobs_destroy(writer->round.reports);
@@ -460,6 +473,7 @@ static enum store_error read_start(struct writer *writer, struct writer_start *s
 static void writer_experiment_done(struct writer_experiment *experiment)
 {
     free(experiment->complete);
+    free(experiment->again.pairs);
     tune_book_destroy(experiment->players);
 }
 
@@ -516,6 +530,7 @@ struct writer *writer_create(const char *conninfo, uint64_t window, bool allow_u
     snprintf(writer->conninfo, sizeof writer->conninfo, "%s", conninfo);
     writer->wake = wake;
     writer->allow_unsafe = allow_unsafe;
+    writer->rechecks_old = true;
     writer->jitter = (uint64_t)progress_now_ms();
     writer->round = (struct round){.book = &writer->book, .window = window};
     pthread_mutex_init(&writer->mutex, NULL);

@@ -23,6 +23,8 @@ struct writer_experiment {
     uint64_t prefix;    /* pairs counted */
     uint64_t *complete; /* pairs beyond the prefix that are finished */
     size_t complete_count;
+    struct job_replays again;  /* pairs to be played again */
+    uint64_t awaiting;         /* of them, those that keep a decided experiment's verdict back */
     struct tune_book *players; /* owned; of a tune, else NULL */
 };
 

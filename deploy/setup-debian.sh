@@ -7,7 +7,7 @@ set -eu
 
 packages='gcc clang make pkg-config clang-format libclang-rt-14-dev
 libzmq3-dev libprotobuf-c-dev protobuf-c-compiler libsodium-dev libjansson-dev
-libpq-dev postgresql-15 postgresql-client-15 postgresql-15-pgtap libtap-parser-sourcehandler-pgtap-perl
+libpq-dev postgresql-15 postgresql-client-15 postgresql-server-dev-15 postgresql-15-pgtap libtap-parser-sourcehandler-pgtap-perl
 libopenblas-dev liblapacke-dev libcmocka-dev jq procps'
 
 missing=

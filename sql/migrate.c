@@ -125,3 +125,42 @@ int migrate_run(const char *conninfo, void (*report)(const char *name), char *re
     store_close(store);
     return error == STORE_OK ? done : -1;
 }
+
+/* --- the server extension --- */
+
+static enum store_error offer_extension(struct store *store, bool *there)
+{
+    PGresult *result;
+    enum store_error error =
+        store_run(store,
+                  "select installed_version is null, installed_version is distinct from "
+                  "default_version from pg_available_extensions where name = 'kroo_oware'",
+                  NULL, false, &result);
+    if (error != STORE_OK)
+        return error;
+    bool bad = false;
+    *there = PQntuples(result) > 0;
+    bool missing = *there && store_cell_bool(result, 0, 0, &bad);
+    bool other = *there && store_cell_bool(result, 0, 1, &bad);
+    PQclear(result);
+    if (bad)
+        return store_fail(store, STORE_ERROR_DATA, "the server's extensions cannot be read");
+    if (missing)
+        return store_exec(store, "create extension if not exists kroo_oware schema kroo", NULL);
+    return other ? store_exec(store, "alter extension kroo_oware update", NULL) : STORE_OK;
+}
+
+int migrate_extension(const char *conninfo, char *reason, size_t reason_size)
+{
+    struct store *store = store_open(conninfo, NULL, "kroo migrate", reason, reason_size);
+    if (store == NULL)
+        return -1;
+    bool there = false;
+    enum store_error error = lock_migrations(store);
+    if (error == STORE_OK)
+        error = offer_extension(store, &there);
+    if (error != STORE_OK)
+        snprintf(reason, reason_size, "%s", store_reason(store));
+    store_close(store);
+    return error != STORE_OK ? -1 : there;
+}

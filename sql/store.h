@@ -193,7 +193,9 @@ enum store_settlement {
     STORE_DISPUTE_KEPT,
     STORE_DISPUTE_REPLACED,
     STORE_DISPUTE_OPEN,
-    STORE_DISPUTE_BLOCKED
+    STORE_DISPUTE_BLOCKED,
+    STORE_DISPUTE_OUTVOTED, /* another game was agreed on; a verdict stands on the stored one */
+    STORE_DISPUTE_NONE      /* the pair has no open dispute */
 };
 enum store_error store_dispute_settle(struct store *store, uint64_t experiment, uint64_t pair,
                                       enum store_settlement *settlement, int points[2]);

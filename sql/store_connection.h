@@ -86,4 +86,8 @@ void store_cell_hash(const PGresult *result, int row, int column, uint8_t out[ST
  * a transaction fail. */
 void store_clean_text(char *out, size_t size, const char *text);
 
+/* The text of a bigint array of `count` numbers that lie `stride` bytes apart, the caller's to free. NULL
+ * without memory. */
+char *store_array_text(const uint64_t *first, size_t stride, size_t count);
+
 #endif

@@ -12,24 +12,6 @@ static const char *const lease_words[] = {[STORE_LEASE_OPEN] = "open",
                                           [STORE_LEASE_EXPIRED] = "expired",
                                           [STORE_LEASE_RELEASED] = "released"};
 
-/* The text of a bigint array of `count` numbers that lie `stride` bytes apart. NULL without memory. */
-static char *array_text(const uint64_t *first, size_t stride, size_t count)
-{
-    enum { DIGITS = 21 };
-    char *text = malloc(count * DIGITS + 3);
-    if (text == NULL)
-        return NULL;
-    size_t used = 0;
-    text[used++] = '{';
-    for (size_t i = 0; i < count; i++) {
-        uint64_t number;
-        memcpy(&number, (const char *)first + i * stride, sizeof number);
-        used += (size_t)snprintf(text + used, DIGITS + 1, "%s%" PRIu64, i > 0 ? "," : "", number);
-    }
-    memcpy(text + used, "}", 2);
-    return text;
-}
-
 /* --- leases --- */
 
 struct wide_lease {
@@ -49,7 +31,7 @@ static bool lease_arrays(const struct store_lease *leases, size_t count, char *a
     const uint64_t *const columns[LEASE_ARRAYS] = {&wide->id,         &wide->experiment, &wide->first_pair,
                                                    &wide->pair_count, &wide->attempt,    &wide->session};
     for (int i = 0; i < LEASE_ARRAYS; i++) {
-        arrays[i] = array_text(columns[i], sizeof *wide, count);
+        arrays[i] = store_array_text(columns[i], sizeof *wide, count);
         whole = whole && arrays[i] != NULL;
     }
     free(wide);
@@ -116,7 +98,7 @@ enum store_error store_lease_end(struct store *store, const uint64_t *ids, size_
     assert(state > STORE_LEASE_OPEN && state <= STORE_LEASE_RELEASED);
     if (count == 0)
         return STORE_OK;
-    char *array = array_text(ids, sizeof *ids, count);
+    char *array = store_array_text(ids, sizeof *ids, count);
     if (array == NULL)
         return store_fail(store, STORE_ERROR_MEMORY, "no memory for %zu leases", count);
     struct store_parameters parameters = {0};
@@ -154,7 +136,8 @@ enum store_error store_leases_live(struct store *store, struct store_lease **lis
                   "l.state <> 'open' from lease l join experiment e on e.id = l.experiment_id "
                   "join experiment_counter c on c.experiment_id = e.id "
                   "where e.state in ('running', 'blocked', 'pending', 'paused') "
-                  "and (l.state = 'open' or l.first_pair + l.pair_count > c.prefix_pairs) order by l.id",
+                  "and not l.again and (l.state = 'open' or l.first_pair + l.pair_count > c.prefix_pairs) "
+                  "order by l.id",
                   NULL, false, &result);
     if (error != STORE_OK)
         return error;

@@ -168,3 +168,20 @@ void store_clean_text(char *out, size_t size, const char *text)
         out[used++] = *text >= ' ' && *text <= '~' ? *text : '?';
     out[used] = '\0';
 }
+
+char *store_array_text(const uint64_t *first, size_t stride, size_t count)
+{
+    enum { DIGITS = 21 };
+    char *text = malloc(count * DIGITS + 3);
+    if (text == NULL)
+        return NULL;
+    size_t used = 0;
+    text[used++] = '{';
+    for (size_t i = 0; i < count; i++) {
+        uint64_t number;
+        memcpy(&number, (const char *)first + i * stride, sizeof number);
+        used += (size_t)snprintf(text + used, DIGITS + 1, "%s%" PRIu64, i > 0 ? "," : "", number);
+    }
+    memcpy(text + used, "}", 2);
+    return text;
+}

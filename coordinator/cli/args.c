@@ -115,6 +115,18 @@ double args_decimal(struct argp_state *state, const char *option, const char *te
     return value;
 }
 
+uint32_t args_share(struct argp_state *state, const char *option, const char *text)
+{
+    char number[32];
+    size_t length = strlen(text);
+    length -= length > 0 && text[length - 1] == '%';
+    snprintf(number, sizeof number, "%.*s", (int)(length < sizeof number ? length : 0), text);
+    double percent = args_decimal(state, option, number);
+    if (percent < 0 || percent > 100)
+        argp_error(state, "%s is a share in percent: 0 to 100", option);
+    return (uint32_t)lround(percent * 1e4);
+}
+
 void args_range(struct argp_state *state, const char *option, const char *text, uint64_t *first,
                 uint64_t *last)
 {

@@ -35,6 +35,8 @@ uint64_t args_number(struct argp_state *state, const char *option, const char *t
 uint64_t args_id(struct argp_state *state, const char *text);
 /* A finite decimal number; out of shape ends the program. */
 double args_decimal(struct argp_state *state, const char *option, const char *text);
+/* A share in percent, `5%` or `5`, as millionths; out of shape ends the program. */
+uint32_t args_share(struct argp_state *state, const char *option, const char *text);
 /* `A-B` or `A`: first and last, first <= last; out of shape ends the program. */
 void args_range(struct argp_state *state, const char *option, const char *text, uint64_t *first,
                 uint64_t *last);

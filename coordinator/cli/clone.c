@@ -95,17 +95,20 @@ static int load(struct clone *clone, const struct settings *settings)
     struct store *store = connect_store(settings, "kroo_reader");
     if (!store)
         return COMMAND_NO_CONNECTION;
+    struct launch *launch = &clone->launch;
     int status = connect_failed(store, record_load(store, clone->id, &record));
+    if (status == COMMAND_DONE) {
+        record_specification(&record, &launch->create);
+        launch->create.spec.experiment = 0;
+        launch->create.spec.engine_build[0] = '\0';
+        if (launch->has_seed)
+            launch->create.spec.seed = clone->seed;
+        launch->has_seed = launch->has_seed || clone->same_seed;
+        status = override(clone, &launch->create);
+    }
+    if (status == COMMAND_DONE)
+        status = launch_fill_random(launch, store);
     store_close(store);
-    if (status != COMMAND_DONE)
-        return status;
-    record_specification(&record, &clone->launch.create);
-    clone->launch.create.spec.experiment = 0;
-    if (clone->launch.has_seed)
-        clone->launch.create.spec.seed = clone->seed;
-    clone->launch.has_seed = clone->launch.has_seed || clone->same_seed;
-    status = override(clone, &clone->launch.create);
-    launch_fill_random(&clone->launch);
     return status;
 }
 

@@ -233,6 +233,14 @@ struct up_request {
     bool database_only;
 };
 
+/* Without the extension all but a few queries work, so its failure is no reason to stop. */
+static void offer_extension(const char *conninfo)
+{
+    char reason[512];
+    if (migrate_extension(conninfo, reason, sizeof reason) < 0)
+        args_warn("the server extension kroo_oware cannot be used: %s", reason);
+}
+
 static int bring_up(struct cluster *cluster, const struct up_request *request)
 {
     bool started;
@@ -241,6 +249,7 @@ static int bring_up(struct cluster *cluster, const struct up_request *request)
         return COMMAND_NO_CONNECTION;
     if (migrate_run(cluster->postgres.conninfo, NULL, reason, sizeof reason) < 0)
         return args_refuse("migrations: %s", reason);
+    offer_extension(cluster->postgres.conninfo);
     if (write_config(cluster) != 0)
         return COMMAND_REFUSED;
     if (request->database_only)
@@ -427,6 +436,8 @@ int migrate_command(int argc, char **argv)
         applied = migrate_run(database, common.json ? NULL : report_migration, reason, sizeof reason);
     else
         snprintf(reason, sizeof reason, "no database is set");
+    if (applied >= 0)
+        offer_extension(database);
     settings_destroy(settings);
     if (applied < 0)
         return args_refuse("migrate: %s", reason);

@@ -13,6 +13,7 @@ enum command_status {
 typedef int command_main(int argc, char **argv);
 
 command_main selfplay_command, match_command; /* selfplay.c */
+command_main run_command, spec_command;       /* run.c */
 command_main tune_command;                    /* tune.c */
 command_main tune_show_command;               /* tune_show.c */
 command_main clone_command;                   /* clone.c */
@@ -41,6 +42,7 @@ command_main pool_command;                    /* pool.c */
 command_main games_command;                   /* games.c */
 command_main verify_command;                  /* verify.c */
 command_main replay_command;                  /* replay.c */
+command_main audit_command;                   /* audit.c */
 command_main query_command;                   /* query.c */
 command_main faults_command;                  /* faults.c */
 command_main replay_fault_command;            /* faults.c */

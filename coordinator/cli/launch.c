@@ -15,7 +15,12 @@
 #include "engine/play.h"
 #include "proto/artifact.h"
 
-enum { DEFAULT_NODES = 1000, DEFAULT_OPENING_PLIES = 8, DEFAULT_NOISE_PPM = 20000 };
+enum {
+    DEFAULT_NODES = 1000,
+    DEFAULT_OPENING_PLIES = 8,
+    DEFAULT_NOISE_PPM = 20000,
+    DEFAULT_AUDIT_PPM = 20000
+};
 
 /* Per-game variance of the score near equality in oware (STATISTICS: 0.17 to 0.21). */
 #define EXPECTED_GAME_VARIANCE 0.19
@@ -27,6 +32,7 @@ enum {
     OPTION_OPENING,
     OPTION_SEED,
     OPTION_PRIORITY,
+    OPTION_AUDIT,
     OPTION_KEY,
     OPTION_NOTE,
     OPTION_WAIT,
@@ -58,6 +64,11 @@ const struct argp_option launch_options[] = {
     {"opening-plies", OPTION_OPENING, "K", 0, "Random plies before the players think (default 8)", 4},
     {"seed", OPTION_SEED, "S", 0, "Everything random derives from it (default: a random one, printed)", 4},
     {"priority", OPTION_PRIORITY, "P", 0, "Higher goes first (default 0)", 5},
+    {"audit", OPTION_AUDIT, "PERCENT", 0,
+     "Share of the pairs that another worker plays again, to be compared (default: 2 of a match under limits "
+     "of "
+     "nodes or depth, else 0)",
+     5},
     {"share", OPTION_SHARE, "N", 0, "Its part of the core time beside others of its priority (default 100)",
      5},
     {"cap", OPTION_CAP, "N", 0, "At most N games of it are played at once (default any number)", 5},
@@ -157,6 +168,10 @@ static error_t launch_parse(int key, char *text, struct argp_state *state)
         return 0;
     case OPTION_PRIORITY:
         create->priority = take_priority(state, text);
+        return 0;
+    case OPTION_AUDIT:
+        create->audit_ppm = args_share(state, "--audit", text);
+        launch->has_audit = true;
         return 0;
     case OPTION_SHARE:
         create->share = (uint32_t)args_number(state, "--share", text, 1, SPECIFICATION_SHARE_MAX);
@@ -288,19 +303,41 @@ static int fill_weights(struct launch *launch, struct store *store)
     return COMMAND_DONE;
 }
 
+/* With a key the seed must be the same when the request is sent again: that of the experiment which the key
+ * stands for, else one that the key gives. */
+static int seed_of_key(struct store *store, const char *key, uint64_t *seed)
+{
+    struct store_table table;
+    const char *parameters[] = {key};
+    uint8_t hash[MESSAGE_HASH];
+    int status = connect_query(store, "select seed::text from kroo.experiment where idempotency_key = $1",
+                               parameters, 1, &table);
+    if (status != COMMAND_DONE)
+        return status;
+    artifact_hash(key, strlen(key), hash);
+    memcpy(seed, hash, sizeof *seed);
+    *seed >>= 11;
+    if (table.rows == 1)
+        *seed = strtoull(store_cell(&table, 0, 0), NULL, 10);
+    store_table_done(&table);
+    return COMMAND_DONE;
+}
+
 /* Seeds made here stay below 2^53, which every JSON reader keeps exactly. */
-void launch_fill_random(struct launch *launch)
+int launch_fill_random(struct launch *launch, struct store *store)
 {
     uint64_t bits[3] = {0};
-    if (getrandom(bits, sizeof bits, 0) != sizeof bits) {
-        args_refuse("no random numbers from the system");
-        exit(COMMAND_REFUSED);
-    }
+    struct message_create_experiment *create = &launch->create;
+    if (create->idempotency_key[0] != '\0')
+        return launch->has_seed ? COMMAND_DONE
+                                : seed_of_key(store, create->idempotency_key, &create->spec.seed);
+    if (getrandom(bits, sizeof bits, 0) != sizeof bits)
+        return args_refuse("no random numbers from the system");
     if (!launch->has_seed)
-        launch->create.spec.seed = bits[0] >> 11;
-    if (launch->create.idempotency_key[0] == '\0')
-        snprintf(launch->create.idempotency_key, sizeof launch->create.idempotency_key, "%016llx%016llx",
-                 (unsigned long long)bits[1], (unsigned long long)bits[2]);
+        create->spec.seed = bits[0] >> 11;
+    snprintf(create->idempotency_key, sizeof create->idempotency_key, "%016llx%016llx",
+             (unsigned long long)bits[1], (unsigned long long)bits[2]);
+    return COMMAND_DONE;
 }
 
 static struct sprt_test test_of(const struct message_sprt *sprt)
@@ -421,26 +458,6 @@ static void say_warnings(const struct message_create_experiment *create)
         args_warn("%s", warnings[i]);
 }
 
-static bool same_sprt(const struct message_create_experiment *a, const struct message_create_experiment *b)
-{
-    const struct message_sprt *x = &a->sprt, *y = &b->sprt;
-    return a->has_sprt == b->has_sprt &&
-           (!a->has_sprt || (strcmp(x->model, y->model) == 0 && x->elo0 == y->elo0 && x->elo1 == y->elo1 &&
-                             x->alpha == y->alpha && x->beta == y->beta && x->batch == y->batch));
-}
-
-/* A random seed was never asked for, so it may differ. */
-static bool same_request(const struct launch *launch, const struct message_create_experiment *there)
-{
-    const struct message_create_experiment *asked = &launch->create;
-    const struct message_spec *a = &asked->spec, *b = &there->spec;
-    return a->kind == b->kind && strcmp(a->rules, b->rules) == 0 && a->opening_plies == b->opening_plies &&
-           a->noise_ppm == b->noise_ppm && a->with_scores == b->with_scores &&
-           specification_same_player(&a->a, &b->a) && specification_same_player(&a->b, &b->b) &&
-           memcmp(asked->tune, there->tune, MESSAGE_HASH) == 0 && asked->pairs == there->pairs &&
-           same_sprt(asked, there) && (!launch->has_seed || a->seed == b->seed);
-}
-
 /* The key was known: what is told from here on is the experiment that is there. */
 static int adopt_existing(struct launch *launch, const struct settings *settings, uint64_t experiment)
 {
@@ -456,9 +473,6 @@ static int adopt_existing(struct launch *launch, const struct settings *settings
     record_specification(&record, &there);
     fprintf(stderr, "the key \"%s\" is known: this is experiment %llu, nothing new was made\n",
             launch->create.idempotency_key, (unsigned long long)experiment);
-    if (!same_request(launch, &there))
-        args_warn("experiment %llu was made with other settings than these: `kroo show %llu`",
-                  (unsigned long long)experiment, (unsigned long long)experiment);
     launch->create = there;
     return COMMAND_DONE;
 }
@@ -470,8 +484,9 @@ static int ask(struct launch *launch, const struct settings *settings, struct me
     if (!link)
         return status;
     struct message request = {.kind = MESSAGE_CREATE_EXPERIMENT}, reply;
-    snprintf(launch->create.spec.engine_build, sizeof launch->create.spec.engine_build, "%s",
-             link_engine_build(link));
+    if (launch->create.spec.engine_build[0] == '\0')
+        snprintf(launch->create.spec.engine_build, sizeof launch->create.spec.engine_build, "%s",
+                 link_engine_build(link));
     request.create_experiment = launch->create;
     status = link_ask(link, &request, MESSAGE_CONTROL_DONE, &reply);
     link_close(link);
@@ -515,11 +530,14 @@ static int prepare(struct launch *launch, const struct settings *settings)
     int status = fill_rules(launch);
     if (status != COMMAND_DONE)
         return status;
-    launch_fill_random(launch);
+    if (!launch->has_audit && spec->kind == MESSAGE_MATCH && specification_reproducible(spec))
+        launch->create.audit_ppm = DEFAULT_AUDIT_PPM;
     struct store *store = connect_store(settings, "kroo_reader");
     if (!store)
         return COMMAND_NO_CONNECTION;
-    status = fill_weights(launch, store);
+    status = launch_fill_random(launch, store);
+    if (status == COMMAND_DONE)
+        status = fill_weights(launch, store);
     if (status == COMMAND_DONE)
         status = outfit_fill(store, &launch->outfits[0], &launch->outfits[1], &spec->a);
     if (status == COMMAND_DONE)

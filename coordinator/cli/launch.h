@@ -23,7 +23,7 @@ struct launch {
     const char *weights[2];
     struct launch_limits limits[3];
     struct outfit outfits[3]; /* likewise */
-    bool has_pairs, has_seed, wait, dry_run;
+    bool has_pairs, has_seed, has_audit, wait, dry_run;
     /* NULL, or what completes the request once its players are known: COMMAND_DONE, or said why not. */
     int (*complete)(struct launch *launch, const struct settings *settings);
     uint64_t experiment; /* once it was submitted; otherwise 0 */
@@ -40,7 +40,7 @@ int launch_run(struct launch *launch);
 
 /* The parts of it, for a request that is filled in otherwise: a seed and a key where none was given
  * (`has_seed`); then everything from the checks on. */
-void launch_fill_random(struct launch *launch);
+int launch_fill_random(struct launch *launch, struct store *store);
 int launch_offer(struct launch *launch, const struct settings *settings);
 
 /* Weights by number, hash prefix, name, `starting`, `champion`: the hash in `sha256`. COMMAND_DONE, or said

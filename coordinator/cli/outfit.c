@@ -26,7 +26,7 @@ void outfit_add_option(struct argp_state *state, struct outfit *outfit, const ch
         argp_error(state, "%s takes Name=Value: %s", option, reason);
 }
 
-static int find_engine(struct store *store, const char *name, struct message_player *player)
+int outfit_find_engine(struct store *store, const char *name, struct message_player *player)
 {
     struct store_engine engine;
     if (!name || strcmp(name, "built-in") == 0)
@@ -38,7 +38,7 @@ static int find_engine(struct store *store, const char *name, struct message_pla
     return connect_failed(store, error);
 }
 
-static int find_tables(struct store *store, const char *name, struct message_player *player)
+int outfit_find_tables(struct store *store, const char *name, uint8_t sha256[MESSAGE_HASH])
 {
     struct store_tables tables;
     if (!name || strcmp(name, "none") == 0)
@@ -46,16 +46,16 @@ static int find_tables(struct store *store, const char *name, struct message_pla
     enum store_error error = store_tables_find(store, name, NULL, &tables);
     if (error == STORE_ERROR_REFUSED)
         return args_refuse("no endgame tables are called \"%.80s\": `kroo tables ls` lists them", name);
-    memcpy(player->tables, tables.sha256, sizeof player->tables);
+    memcpy(sha256, tables.sha256, MESSAGE_HASH);
     return connect_failed(store, error);
 }
 
 int outfit_fill(struct store *store, const struct outfit *both, const struct outfit *own,
                 struct message_player *player)
 {
-    int status = find_engine(store, own->engine ? own->engine : both->engine, player);
+    int status = outfit_find_engine(store, own->engine ? own->engine : both->engine, player);
     if (status == COMMAND_DONE)
-        status = find_tables(store, own->tables ? own->tables : both->tables, player);
+        status = outfit_find_tables(store, own->tables ? own->tables : both->tables, player->tables);
     if (status != COMMAND_DONE)
         return status;
     if (append(player->options, both->options) != 0 || append(player->options, own->options) != 0)

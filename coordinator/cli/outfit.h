@@ -16,6 +16,9 @@ struct outfit {
 
 /* Adds a line `Name=Value`; one that is none ends the program. */
 void outfit_add_option(struct argp_state *state, struct outfit *outfit, const char *option, const char *text);
+/* By name; `built-in`, `none` and NULL leave it as it is. COMMAND_DONE, or said why not. */
+int outfit_find_engine(struct store *store, const char *name, struct message_player *player);
+int outfit_find_tables(struct store *store, const char *name, uint8_t sha256[MESSAGE_HASH]);
 /* Fills engine, tables and options of `player`: its own, else those of both; options of both come first.
  * `built-in` and `none` are names, too. COMMAND_DONE, or said why not. */
 int outfit_fill(struct store *store, const struct outfit *both, const struct outfit *own,

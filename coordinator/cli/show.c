@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "coordinator/cli/args.h"
+#include "coordinator/cli/audit.h"
 #include "coordinator/cli/commands.h"
 #include "coordinator/cli/connect.h"
 #include "coordinator/cli/outfit.h"
@@ -23,7 +24,7 @@ struct show {
     struct sprt_state bounds;
     bool has_unbiased; /* a sequential test that has ended */
     struct estimate_unbiased unbiased;
-    struct store_table endings;
+    struct store_table endings, audits;
     struct store_table
         reproducible; /* whether its games would come again, and which engines are not proven */
     char warnings[SPECIFICATION_WARNINGS_MAX + 4][SPECIFICATION_REASON_MAX];
@@ -222,6 +223,7 @@ static void print_work(const struct show *show)
         printf("  %-11s %s %s (%.1f %%), mean length %s plies\n", i == 0 ? "endings" : "",
                store_cell(&show->endings, i, 0), store_cell(&show->endings, i, 1),
                100 * table_decimal(&show->endings, i, 2), store_cell(&show->endings, i, 3));
+    audit_print_lines(&show->audits);
     printf("  %-11s %llu at work, %llu leases open, %llu disputes open\n", "workers",
            (unsigned long long)show->record.active_sessions, (unsigned long long)show->record.open_leases,
            (unsigned long long)show->record.open_disputes);
@@ -349,6 +351,7 @@ static int print_object(const struct show *show)
     json_object_set_new(object, "sprt", test_json(show));
     json_object_set_new(object, "verdict", verdict_json(show));
     json_object_set_new(object, "endings", table_json(&show->endings));
+    json_object_set_new(object, "audits", table_json(&show->audits));
     json_object_set_new(object, "open_leases", json_integer((json_int_t)show->record.open_leases));
     json_object_set_new(object, "active_sessions", json_integer((json_int_t)show->record.active_sessions));
     json_object_set_new(object, "open_disputes", json_integer((json_int_t)show->record.open_disputes));
@@ -373,6 +376,9 @@ static int load(struct store *store, uint64_t id, struct show *show)
         store,
         "select reproducible, engines from kroo.experiment_reproducible where experiment_id = $1::bigint",
         parameters, 1, &show->reproducible);
+    if (status != COMMAND_DONE)
+        return status;
+    status = audit_read(store, id, &show->audits);
     if (status != COMMAND_DONE)
         return status;
     return connect_query(store,
@@ -406,6 +412,7 @@ int show_command(int argc, char **argv)
     work_out(&show);
     status = request.common.json ? print_object(&show) : print_page(&show);
     store_table_done(&show.endings);
+    store_table_done(&show.audits);
     store_table_done(&show.reproducible);
     return status;
 }

@@ -208,6 +208,15 @@ static int finish(struct tournament *tournament, bool wait, bool json)
     return COMMAND_DONE;
 }
 
+static void say_plan(const struct request *request)
+{
+    const struct tournament *tournament = &request->tournament;
+    size_t n = tournament->players, pairings = is_gauntlet(request) ? n - 1 : n * (n - 1) / 2;
+    unsigned long long pairs = request->options.launch.create.pairs;
+    fprintf(stderr, "%s %s: %zu pairings of %llu pairs, %llu games; `kroo ratings %s` shows how it stands\n",
+            tournament->kind, tournament->name, pairings, pairs, 2 * pairs * pairings, tournament->name);
+}
+
 static int run(const struct argp *argp, const char *kind, int argc, char **argv)
 {
     struct request request = {0};
@@ -221,8 +230,7 @@ static int run(const struct argp *argp, const char *kind, int argc, char **argv)
     if (status == COMMAND_DONE)
         status = driver_lock(&driver, "tournament", request.tournament.name);
     if (status == COMMAND_DONE) {
-        fprintf(stderr, "%s %s: `kroo ratings %s` shows how it stands\n", kind, request.tournament.name,
-                request.tournament.name);
+        say_plan(&request);
         status = settle(&request);
     }
     if (status == COMMAND_DONE)

@@ -20,6 +20,14 @@ if [ "${1:-}" = --document ]; then
     { sed '/^## Tables$/,$d' sql/README.md && documented; } >build/README.sql.md && mv build/README.sql.md sql/README.md
     exit
 fi
+# The extension as it was built, without installing it: what CREATE EXTENSION does, by hand.
+extension=${KROO_BUILD:-build}/extension
+load_extension() {
+    cp "$extension/kroo_oware.so" "$cluster_directory/" && chmod 755 "$cluster_directory/kroo_oware.so" &&
+        { echo 'set search_path = kroo;'
+            sed -e "s|MODULE_PATHNAME|$cluster_directory/kroo_oware.so|; s|@extschema@|kroo|g; /^.echo/d" \
+                sql/extension/kroo_oware--1.0.sql; } | psql -qX -v ON_ERROR_STOP=1 test_oware
+}
 status=0
 if [ $# -eq 0 ]; then
     if sed -n '/^## Tables$/,$p' sql/README.md | diff - /dev/fd/3 3<<EOF
@@ -33,9 +41,33 @@ EOF
     fi
 fi
 [ $# -gt 0 ] || set -- tests/sql/*.sql
+run_oware=no
 for file in "$@"; do
     name=$(basename "$file" .sql)
+    if [ "$name" = oware ] && ! [ -e "$extension/kroo_oware.so" ]; then
+        echo "ok - tests/sql/oware.sql # SKIP there is no $extension/kroo_oware.so: make extension"
+        continue
+    fi
     psql -qX -v ON_ERROR_STOP=1 postgres -c "create database \"test_$name\" template model" || exit 1
+    if [ "$name" = oware ]; then
+        load_extension || exit 1
+        run_oware=yes
+    fi
     pg_prove --verbose --dbname "test_$name" "$file" || status=1
 done
+# And as a user has it, where it is installed: .ci/run installs it.
+if [ "$run_oware" = yes ] && [ -e "$(pg_config --sharedir)/extension/kroo_oware.control" ]; then
+    if psql -qX -v ON_ERROR_STOP=1 postgres -c 'create database test_installed template model' &&
+        [ "$(psql -qXAt -v ON_ERROR_STOP=1 test_installed -c 'create extension kroo_oware schema kroo' \
+            -c "select count(*) from kroo.oware_positions('FcE')" -c 'select count(*) from kroo.game_positions(1)' \
+            -c 'drop extension kroo_oware')" = '4
+0' ]; then
+        echo 'ok - CREATE EXTENSION kroo_oware'
+    else
+        echo 'not ok - CREATE EXTENSION kroo_oware'
+        status=1
+    fi
+elif [ "$run_oware" = yes ]; then
+    echo 'ok - CREATE EXTENSION kroo_oware # SKIP it is not installed: make install-extension'
+fi
 exit $status

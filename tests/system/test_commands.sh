@@ -47,9 +47,33 @@ is "nothing of that was made" "$(sql 'select count(*) from experiment')" 0
 id=$(k selfplay --pairs 6 --nodes 60 --seed 7 --key once --wait 2>/dev/null | head -n 1)
 is "self-play runs to its end" "$(k show "$id" --json | json '[.state, .pairs, .games_stored] | join(" ")')" "finished 6 12"
 is "the same key is the same experiment" "$(k selfplay --pairs 6 --nodes 60 --seed 7 --key once --json 2>/dev/null | json '[.experiment, .existed] | join(" ")')" "$id true"
-fails "the same key with other settings is told so" 0 'other settings' k selfplay --pairs 9 --nodes 60 --key once
+fails "the same key with other settings is refused, with what differs" 1 'pairs is 6 there, 9 here; a.nodes is 60 there, 70 here' \
+    k selfplay --pairs 9 --nodes 70 --seed 7 --key once
+is "without a seed the key gives the same one" "$(k selfplay --pairs 6 --nodes 60 --key once 2>/dev/null)" "$id"
+ok "for a new key, too" k selfplay --pairs 2 --nodes 60 --key seedless
+is "however often" "$(k selfplay --pairs 2 --nodes 60 --key seedless --json 2>/dev/null | json .existed)" true
 again=$(k selfplay --pairs 6 --nodes 60 --seed 7 --wait 2>/dev/null | head -n 1)
 is "the same seed gives the same games" "$(k games "$id" --format moves | sha256sum)" "$(k games "$again" --format moves | sha256sum)"
+k spec "$id" >"$work/spec.json"
+made=$(k run "$work/spec.json" --key filed --wait 2>/dev/null | head -n 1)
+is "a specification is a file, and makes the same games" "$(k games "$made" --format moves | sha256sum)" "$(k games "$again" --format moves | sha256sum)"
+is "which says what it says" "$(k spec "$made")" "$(cat "$work/spec.json")"
+is "sent twice with one key it is one experiment" "$(k run - --key filed <"$work/spec.json" 2>/dev/null)" "$made"
+jq '.pairs = 9' "$work/spec.json" >"$work/other.json"
+fails "another under that key is refused" 1 'pairs is 6 there, 9 here' k run "$work/other.json" --key filed
+jq '.a.nodez = 9' "$work/spec.json" >"$work/other.json"
+fails "an unknown field is refused" 1 'a.nodez' k run "$work/other.json"
+jq '.engine_build = "another 1"' "$work/spec.json" >"$work/other.json"
+fails "so is another engine build" 1 'plays with' k run "$work/other.json"
+jq '.a.weights = "nobody" | .b.weights = "nobody"' "$work/spec.json" >"$work/other.json"
+fails "and unknown weights" 1 'nobody' k run "$work/other.json"
+jq '{kroo_specification, kind: "match", pairs: 2, a: {weights: "starting", nodes: 50}, b: {weights: "starting", nodes: 40}}' "$work/spec.json" >"$work/other.json"
+ok "a short one by names will do" k run "$work/other.json" --wait
+fails "what is no JSON is told with its line" 1 'line 1' k run /dev/null
+twin=$(k clone "$id" --same-seed --wait 2>/dev/null | head -n 1)
+is "a clone with the same seed makes the same games" "$(k games "$twin" --format moves | sha256sum)" "$(k games "$again" --format moves | sha256sum)"
+twin=$(k clone "$id" --pairs 3 --note twin --wait 2>/dev/null | head -n 1)
+is "a clone may differ" "$(sql "select planned_pairs, note, seed <> 7, rules from experiment where id = $twin")" "3|twin|t|site"
 
 # --- a match that is decided ---
 said=$(k match starting starting --nodes-a 600 --nodes-b 20 --sprt --elo0 0 --elo1 60 --max-pairs 200 --seed 3 --wait 2>&1)
@@ -113,7 +137,7 @@ ok "a stored game is played again, move by move" k replay "$match" 1 1
 fails "a game that is not stored" 1 'no stored game' k replay "$match" 199 0
 ok "verify finds no difference" k verify
 k verify --json >"$work/verify.json" 2>/dev/null
-is "and says what it did" "$(json '[.experiments, .difference_count] | join(" ")' <"$work/verify.json")" "4 0"
+is "and says what it did" "$(json '[.experiments, .difference_count] | join(" ")' <"$work/verify.json")" "9 0"
 sql "update game g set moves = h.moves, plies = h.plies, scores = h.scores, result = h.result, reason = h.reason, south = h.south, north = h.north, a_half_points = h.a_half_points from game h where g.experiment_id = $id and h.experiment_id = $id and g.pair_no = 1 and h.pair_no = 2 and g.leg = 0 and h.leg = 0" >/dev/null
 fails "a game moved to another pair is found" 1 "pair 1 leg 0: does not start with the opening" k verify "$id"
 sql "delete from game where experiment_id = $again and pair_no = 3 and leg = 1" >/dev/null

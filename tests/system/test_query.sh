@@ -29,6 +29,17 @@ for name in $(kroo query --list --json | jq -r '.[] | select(.needs == "") | .na
     ok "query ${name%/*} answers" answers ${name/\// }
 done
 
+# The server extension is there when it is installed where the server runs (.ci/run installs it).
+if [ "$(sql "select count(*) from pg_extension where extname = 'kroo_oware'")" = 1 ]; then
+    is "positions after no ply: all games have one" "$(kroo query positions "$id" 0 --json | jq -c '[.rows[] | [.to_move, .south_row, .games]]')" \
+        '[["south","4-4-4-4-4-4",24]]'
+    is "each game captures its first ply or not" "$(kroo query captures "$id" --json | jq '.rows[0].games')" 24
+else
+    fails "a query that needs the extension says so" 1 'positions needs the server extension kroo_oware.*install-extension' \
+        kroo query positions "$id"
+    fails "and another" 1 'needs the server extension' kroo query captures "$id"
+fi
+
 fails "an unknown query names a near one" 2 'did you mean endings' kroo query ending "$id"
 fails "an experiment must be there" 1 'there is no experiment 999' kroo query endings 999
 fails "a missing parameter is named" 2 'takes ID' kroo query endings

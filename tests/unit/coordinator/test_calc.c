@@ -259,6 +259,24 @@ static void whole_numbers_may_be_written_as_reals(void **state)
     json_decref(two);
 }
 
+static void workers_are_compared(void **state)
+{
+    (void)state;
+    json_t *answer = ask_text("{\"op\":\"workers\",\"workers\":[[2700,2700,4600],[2690,2710,4600],"
+                              "[2720,2680,4600],[600,400,2500,500,3000,3000]]}");
+    assert_int_equal(json_array_size(json_object_get(answer, "z")), 4);
+    assert_int_equal(json_array_size(json_object_get(answer, "blamed")), 1);
+    assert_int_equal((int)vectors_item(json_object_get(answer, "blamed"), 0), 3);
+    assert_int_equal((int)vectors_number(answer, "freedom"), 6);
+    json_decref(answer);
+    answer = ask_text("{\"op\":\"workers\",\"workers\":[]}");
+    assert_true(json_is_null(json_object_get(answer, "chi2")));
+    json_decref(answer);
+    refused("{\"op\":\"workers\"}", "workers");
+    refused("{\"op\":\"workers\",\"workers\":[[1,2]]}", "worker 1");
+    refused("{\"op\":\"workers\",\"workers\":[[1,2,3],[1,2,-3]]}", "worker 2");
+}
+
 static void ratings_have_lists_gaps_and_an_anchor(void **state)
 {
     (void)state;
@@ -349,6 +367,7 @@ int main(void)
         cmocka_unit_test(simulated_tests_keep_their_promise),
         cmocka_unit_test(a_simulation_is_a_function_of_its_seed),
         cmocka_unit_test(whole_numbers_may_be_written_as_reals),
+        cmocka_unit_test(workers_are_compared),
         cmocka_unit_test(ratings_have_lists_gaps_and_an_anchor),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
