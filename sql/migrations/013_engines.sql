@@ -82,8 +82,10 @@ from dispute d
     ) agreed on true
 where d.state = 'settled'
 group by d.experiment_id, d.pair_no, d.id
-having count(distinct agreed.leg) = 2;
-comment on view pair_agreed is 'Pairs of which two independent workers delivered the same two games.';
+having count(distinct agreed.leg) = 2
+union
+select a.experiment_id, a.pair_no from audit a where a.state = 'agreed';
+comment on view pair_agreed is 'Pairs of which two independent workers delivered the same two games, for an audit or in a dispute.';
 comment on column pair_agreed.experiment_id is 'The experiment.';
 comment on column pair_agreed.pair_no is 'The pair.';
 
