@@ -119,11 +119,12 @@ static int load_engine(struct stand_in *in, struct store *store, const struct st
     free(bytes);
     if (status != COMMAND_DONE)
         return status;
+    snprintf(in->options, sizeof in->options, "%s", player->options);
     in->setup = (struct dialect_setup){.rules = rules->name,
                                        .hash_kib = player->limits.hash_kib,
                                        .weights = in->weights_file.path,
                                        .tables = in->tables ? in->tables_file.path : NULL,
-                                       .options = player->options};
+                                       .options = in->options};
     in->limits = (struct dialect_limits){
         .nodes = player->limits.nodes, .depth = player->limits.depth, .time_ms = player->limits.time_ms};
     in->mover = (struct play_mover){.context = in, .begin = begin, .choose = choose};

@@ -51,7 +51,7 @@ is "none of them is left" "$(sql "select count(*) from engine")|$(sql "select co
 ok "the built-in engine plays itself" run_match --nodes-a 500 --nodes-b 200 --pairs 12 --seed 3 --wait
 games "$id" >"$work/built-in.games"
 built_in=$id
-ok "this build as a process plays it" run_match --nodes-a 500 --nodes-b 200 --engine-a same --pairs 12 --seed 3 --wait
+ok "this build as a process plays it" run_match --nodes-a 500 --nodes-b 200 --engine-a same --pairs 12 --seed 3 --audit 0 --wait
 games "$id" >"$work/process.games"
 ok "the same games, move by move" cmp "$work/built-in.games" "$work/process.games"
 is "all of them" "$(wc -l <"$work/process.games")" 24
@@ -81,7 +81,8 @@ fails "one that nobody here can try" 1 "Exec format error|none of them runs" "$k
 ok "an engine for two architectures" "$kroo" engine add "$work/foreign" "$engine" --name both --dir "$dir" 2>"$work/said"
 ok "of which one was not tried" grep -q "it was not tried on this machine" "$work/said"
 is "is one with the signature of the one that was" "$(sql "select count(distinct signature), string_agg(architectures, '') ~ '^[a-z0-9_]+ [a-z0-9_]+$' from engine where name in ('same', 'both')")" '1|t'
-ok "it plays" run_match --nodes-a 500 --nodes-b 200 --engine-a both --pairs 12 --seed 3 --wait
+ok "it plays" run_match --nodes-a 500 --nodes-b 200 --engine-a both --pairs 12 --seed 3 --audit 100 --wait
+ok "and is proven by two workers" wait_until 60 grep -q 'reproducible proven' <("$kroo" show --dir "$dir" "$id")
 games "$id" >"$work/both-arch.games"
 ok "the same games" cmp "$work/built-in.games" "$work/both-arch.games"
 ok "kroo replay takes the binary for this machine" "$kroo" replay --dir "$dir" "$id" 5 1
