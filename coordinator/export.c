@@ -188,6 +188,25 @@ static const struct store_player *north_of(const struct export_game_frame *frame
     return leg == 0 ? &frame->experiment->b : &frame->experiment->a;
 }
 
+/* Where the openings come from, when it is a book. */
+static void write_book(const struct store_experiment *experiment, FILE *out)
+{
+    char hex[ARTIFACT_HEX];
+    if (message_hash_is_none(experiment->book))
+        return;
+    artifact_hex(experiment->book, hex);
+    fprintf(out, " book=%s", hex);
+}
+
+static json_t *book_json(const struct store_experiment *experiment)
+{
+    char hex[ARTIFACT_HEX];
+    if (message_hash_is_none(experiment->book))
+        return json_null();
+    artifact_hex(experiment->book, hex);
+    return json_string(hex);
+}
+
 static const char *hash_of(const struct export_game_frame *frame, const struct store_player *player)
 {
     return player == &frame->experiment->a ? frame->sha256_a : frame->sha256_b;
@@ -205,6 +224,7 @@ int export_game_text(const struct export_game_frame *frame, const struct store_g
     fprintf(out, "experiment=%llu pair=%llu leg=%u rules=%s seed=%llu opening_plies=%u noise_ppm=%u",
             (unsigned long long)e->id, (unsigned long long)game->pair, game->leg, e->rules,
             (unsigned long long)e->seed, e->opening_plies, e->noise_ppm);
+    write_book(e, out);
     fprintf(out, " south=%s/", hash_of(frame, south));
     write_limits(&south->limits, out);
     write_outfit(south, out);
@@ -258,7 +278,7 @@ int export_game_json(const struct export_game_frame *frame, const struct store_g
     json_t *object = json_pack(
         "{s:I, s:I, s:I, s:s, s:I, s:I, s:I, s:o, s:o, s:b, s:b, s:s, s:s, s:[i,i], s:I, s:i, s:I, s:I, s:I, "
         "s:s, "
-        "s:o}",
+        "s:o, s:o}",
         "experiment", (json_int_t)e->id, "pair", (json_int_t)game->pair, "leg", (json_int_t)game->leg,
         "rules", e->rules, "seed", (json_int_t)e->seed, "opening_plies", (json_int_t)e->opening_plies,
         "noise_ppm", (json_int_t)e->noise_ppm, "south",
@@ -267,7 +287,8 @@ int export_game_json(const struct export_game_frame *frame, const struct store_g
         is_counted(frame, game), "claimed", game->claimed, "result", game->result, "reason", game->reason,
         "stores", game->south, game->north, "plies", (json_int_t)game->plies, "a_half_points",
         game->a_half_points, "attempt", (json_int_t)game->attempt, "nodes", (json_int_t)game->nodes,
-        "time_ms", (json_int_t)game->time_ms, "moves", game->moves, "scores", scores_json(game));
+        "time_ms", (json_int_t)game->time_ms, "moves", game->moves, "scores", scores_json(game),
+        "book_sha256", book_json(e));
     int failed = !object || json_dumpf(object, out, JSON_COMPACT) != 0;
     json_decref(object);
     return failed || fputc('\n', out) == EOF ? -1 : 0;

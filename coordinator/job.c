@@ -47,6 +47,9 @@ void job_destroy(struct job *job)
     case JOB_PEERS:
         free(job->peers.peers);
         break;
+    case JOB_CREATE:
+        terms_destroy(job->create.terms);
+        break;
     case JOB_GRANT:
     case JOB_SESSION:
     case JOB_SESSION_END:
@@ -54,7 +57,6 @@ void job_destroy(struct job *job)
     case JOB_AUDIT_WAIVE:
     case JOB_FAULT:
     case JOB_EVENT:
-    case JOB_CREATE:
     case JOB_PROMOTE:
     case JOB_LOOKUP:
     case JOB_LOST:

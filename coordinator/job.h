@@ -10,9 +10,9 @@
 #include "coordinator/audit.h"
 #include "coordinator/tune_book.h"
 #include "coordinator/control.h"
+#include "coordinator/terms.h"
 #include "proto/message.h"
 #include "proto/socket.h"
-#include "sql/store.h"
 
 enum job_kind {
     /* grouped in one transaction */
@@ -73,6 +73,7 @@ struct job_fault {
 
 struct job_create {
     struct store_experiment experiment;
+    struct terms *terms;        /* owned: kept until the event loop has its referee */
     char submitter[STORE_NAME]; /* "": needs no approval */
     bool existed;
 };

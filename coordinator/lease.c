@@ -854,6 +854,21 @@ bool lease_session_find(const struct lease_book *book, uint64_t session, struct 
     return true;
 }
 
+size_t lease_session_experiments(const struct lease_book *book, uint64_t session, uint64_t *experiments,
+                                 size_t max)
+{
+    const struct session *s = session_find(book, session);
+    size_t count = 0;
+    for (uint32_t slot = s ? s->first : NONE; slot != NONE; slot = book->records[slot].after) {
+        size_t at = 0;
+        while (at < count && experiments[at] != book->records[slot].lease.experiment)
+            at++;
+        if (at == count && count < max)
+            experiments[count++] = book->records[slot].lease.experiment;
+    }
+    return count;
+}
+
 bool lease_session_has_room(const struct lease_book *book, uint64_t session)
 {
     const struct session *s = session_find(book, session);

@@ -192,6 +192,9 @@ struct lease_session_view {
     double pair_ms; /* of the experiment it played last: core time of a pair by its slots; 0 = not known */
 };
 bool lease_session_find(const struct lease_book *book, uint64_t session, struct lease_session_view *view);
+/* Experiments it has leases of, each once, at most `max`; their number. */
+size_t lease_session_experiments(const struct lease_book *book, uint64_t session, uint64_t *experiments,
+                                 size_t max);
 /* May the session have another lease at all (its number of leases)? */
 bool lease_session_has_room(const struct lease_book *book, uint64_t session);
 

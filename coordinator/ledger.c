@@ -43,6 +43,7 @@ void ledger_destroy(struct ledger *ledger)
     tally_destroy(ledger->tally);
     ledger_discard(ledger);
     pairlist_done(&ledger->again);
+    terms_destroy(ledger->terms);
     course_destroy(ledger->course);
     free(ledger);
 }
@@ -167,6 +168,13 @@ struct store_counters ledger_counters(const struct ledger *ledger)
     };
 }
 
+static bool book_is_used_up(const struct ledger *ledger)
+{
+    const struct book *book = ledger->terms ? ledger->terms->setup.book : NULL;
+    return book && tally_totals(current(ledger))->pairs == book->count &&
+           tally_decision(current(ledger)) == TALLY_UNDECIDED;
+}
+
 struct store_verdict ledger_verdict(const struct ledger *ledger, const char *by, const char *reason)
 {
     const struct tally *tally = current(ledger);
@@ -196,7 +204,10 @@ struct store_verdict ledger_verdict(const struct ledger *ledger, const char *by,
     snprintf(verdict.verdict, sizeof verdict.verdict, "%s",
              by ? "aborted" : tally_decision_name(tally_decision(tally)));
     snprintf(verdict.by, sizeof verdict.by, "%s", by ? by : "");
-    snprintf(verdict.reason, sizeof verdict.reason, "%s", reason ? reason : "");
+    snprintf(verdict.reason, sizeof verdict.reason, "%s",
+             reason                    ? reason
+             : book_is_used_up(ledger) ? "the book is used up: it has no opening for another pair"
+                                       : "");
     return verdict;
 }
 

@@ -7,11 +7,12 @@
 #include "coordinator/course.h"
 #include "coordinator/pairlist.h"
 #include "coordinator/tally.h"
-#include "sql/store.h"
+#include "coordinator/terms.h"
 
 struct ledger {
     struct store_experiment experiment;
     struct tally *tally;
+    struct terms *terms;   /* owned: keeps book and tables for the referees; NULL: they could not be opened */
     struct course *course; /* owned; of a tune, else NULL */
     uint64_t games_stored;
     bool ended; /* a verdict is written: nothing counts any more */

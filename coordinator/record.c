@@ -37,6 +37,7 @@ static const char moment_sql[] =
     " concat_ws(' ', '#' || wa.number, nullif(wa.name, '')) as label_a,"
     " concat_ws(' ', '#' || wb.number, nullif(wb.name, '')) as label_b,"
     " na.name as engine_a, nb.name as engine_b, ta.name as tables_a, tb.name as tables_b,"
+    " bo.name as book, bo.openings as book_openings,"
     " c.games_stored, c.prefix_pairs, c.ll, c.ld, c.dd, c.wl, c.dw, c.ww, c.wins, c.draws, c.losses, c.llr,"
     " v.verdict, v.games_stored as v_games_stored, v.counted_pairs as v_prefix_pairs, v.ll as v_ll,"
     " v.ld as v_ld, v.dd as v_dd, v.wl as v_wl, v.dw as v_dw, v.ww as v_ww, v.wins as v_wins,"
@@ -51,15 +52,17 @@ static const char moment_sql[] =
     " (select count(*) from kroo.session s where s.slots > 0 and s.ended_at is null"
     "  and s.engine_build <> pa.engine_build) as other_workers,"
     " (select count(*) from kroo.dispute d where d.experiment_id = e.id and d.state = 'open') as "
-    "open_disputes "
+    "open_disputes, r.pairs_left, r.is_expected, r.pairs_per_minute, r.seconds_left "
     "from kroo.experiment e"
     " join kroo.player pa on pa.id = e.player_a join kroo.weights wa on wa.sha256 = pa.weights_sha256"
     " join kroo.player pb on pb.id = e.player_b join kroo.weights wb on wb.sha256 = pb.weights_sha256"
     " join kroo.experiment_counter c on c.experiment_id = e.id"
+    " join kroo.experiment_rate r on r.experiment_id = e.id"
     " left join kroo.engine na on na.sha256 = pa.engine_sha256"
     " left join kroo.engine nb on nb.sha256 = pb.engine_sha256"
     " left join kroo.endgame_table ta on ta.sha256 = pa.tables_sha256"
     " left join kroo.endgame_table tb on tb.sha256 = pb.tables_sha256"
+    " left join kroo.book bo on bo.sha256 = e.book_sha256"
     " left join kroo.verdict v on v.experiment_id = e.id "
     "where e.id = $1::bigint";
 
@@ -148,6 +151,8 @@ static enum store_error read_moment(const struct store_table *row, struct record
     take(out->engine_b, sizeof out->engine_b, row, "engine_b");
     take(out->tables_a, sizeof out->tables_a, row, "tables_a");
     take(out->tables_b, sizeof out->tables_b, row, "tables_b");
+    take(out->book, sizeof out->book, row, "book");
+    out->book_openings = (uint32_t)number(row, "", "book_openings");
     out->counters = read_counters(row, "");
     read_verdict(row, out);
     out->open_leases = number(row, "", "open_leases");
@@ -155,6 +160,11 @@ static enum store_error read_moment(const struct store_table *row, struct record
     out->open_disputes = number(row, "", "open_disputes");
     out->able_workers = number(row, "", "able_workers");
     out->other_workers = number(row, "", "other_workers");
+    out->has_left = *cell(row, "", "pairs_left") != '\0';
+    out->pairs_left = number(row, "", "pairs_left");
+    out->is_expected = *cell(row, "", "is_expected") == 't';
+    out->pairs_per_minute = decimal(row, "pairs_per_minute");
+    out->seconds_left = *cell(row, "", "seconds_left") != '\0' ? decimal(row, "seconds_left") : -1;
     return STORE_OK;
 }
 
@@ -210,6 +220,24 @@ bool record_is_idle(const struct record *record, char why[SPECIFICATION_REASON_M
         snprintf(why, SPECIFICATION_REASON_MAX,
                  "nobody plays it: no worker is connected; `kroo up` starts some, `kroo workers` lists them");
     return true;
+}
+
+void record_left(const struct record *record, char text[RECORD_LEFT])
+{
+    static const double years = 10.0 * 365 * 86400;
+    const char *about = record->is_expected ? "about " : "",
+               *label = record->is_expected ? " (expected, by the difference seen so far)" : "";
+    long long seconds = record->seconds_left < years ? (long long)record->seconds_left : 0;
+    text[0] = '\0';
+    if (!record->has_left)
+        return;
+    if (record->seconds_left < 0 || record->seconds_left >= years)
+        snprintf(text, RECORD_LEFT, "unknown");
+    else if (seconds >= 86400)
+        snprintf(text, RECORD_LEFT, "%s%lld d %lld h%s", about, seconds / 86400, seconds / 3600 % 24, label);
+    else
+        snprintf(text, RECORD_LEFT, "%s%lld:%02lld:%02lld%s", about, seconds / 3600, seconds / 60 % 60,
+                 seconds % 60, label);
 }
 
 bool record_is_open(const struct record *record)

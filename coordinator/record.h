@@ -19,13 +19,19 @@ struct record {
     char label_a[STORE_NAME + 24], label_b[STORE_NAME + 24]; /* number and name of the weights */
     char engine_a[STORE_NAME], engine_b[STORE_NAME];         /* names; "" for the built-in one */
     char tables_a[STORE_NAME], tables_b[STORE_NAME];         /* names; "" for none */
+    char book[STORE_NAME];                                   /* its name; "" for none */
+    uint32_t book_openings;
     struct store_counters counters;
     bool has_verdict;
     struct store_verdict verdict;
     char verdict_at[RECORD_TIME];
     uint64_t open_leases, active_sessions, open_disputes;
-    uint64_t able_workers;  /* sessions that are open with the engine build that must play */
-    uint64_t other_workers; /* open with another */
+    uint64_t able_workers;                 /* sessions that are open with the engine build that must play */
+    uint64_t other_workers;                /* open with another */
+    bool has_left;                         /* it has not ended: */
+    uint64_t pairs_left;                   /* to play still */
+    bool is_expected;                      /* of a sequential test, by the difference seen so far */
+    double pairs_per_minute, seconds_left; /* measured; 0 and negative when not known */
 };
 
 /* REFUSED when there is no such experiment. */
@@ -44,6 +50,9 @@ bool record_test(const struct record *record, struct sprt_test *test);
 /* The specification as it was sent. */
 void record_specification(const struct record *record, struct message_create_experiment *out);
 
+/* The time left in words, `unknown` included; "" once it has ended. */
+enum { RECORD_LEFT = 96 };
+void record_left(const struct record *record, char text[RECORD_LEFT]);
 /* Its outcome in a word: the verdict of a match or an abort; else its state (a self-play that has run its
  * course is finished, not `undecided`). */
 const char *record_outcome(const struct record *record);

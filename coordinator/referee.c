@@ -6,28 +6,26 @@
 int referee_init(struct referee *referee, const struct store_experiment *experiment, char *reason,
                  size_t reason_size)
 {
+    char text[STORE_TEXT] = "no memory to replay games";
     memset(referee, 0, sizeof *referee);
-    if (rules_parse(experiment->rules, &referee->rules, reason, reason_size) != 0)
-        return -1;
-    referee->replayer = replayer_create(&referee->rules);
+    if (terms_hold(experiment, &referee->terms, text) == STORE_OK)
+        referee->replayer = replayer_create(&referee->terms->rules);
     if (!referee->replayer) {
-        snprintf(reason, reason_size, "no memory to replay games");
+        snprintf(reason, reason_size, "%s", text);
+        referee_done(referee);
         return -1;
     }
     referee->experiment = experiment;
-    referee->setup = (struct play_setup){
-        .rules = &referee->rules,
-        .seed = experiment->seed,
-        .opening_plies = experiment->opening_plies,
-        .noise_ppm = experiment->noise_ppm,
-    };
+    referee->setup = referee->terms->setup;
     return 0;
 }
 
 void referee_done(struct referee *referee)
 {
     replayer_destroy(referee->replayer);
+    terms_destroy(referee->terms);
     referee->replayer = NULL;
+    referee->terms = NULL;
 }
 
 static int check_moves(const struct message_game *received, const struct replay_outcome *outcome,
@@ -104,6 +102,11 @@ static int check_opening(const struct referee *referee, const struct message_gam
 {
     char opening[PLAY_OPENING_MAX + 1];
     int length = play_opening(&referee->setup, received->pair, opening);
+    if (length < 0 && referee->setup.book) {
+        snprintf(reason, reason_size, "the book has %u openings, none is left for pair %llu",
+                 referee->setup.book->count, (unsigned long long)received->pair);
+        return -1;
+    }
     if (length < 0) {
         snprintf(reason, reason_size, "these rules leave no opening of %u plies",
                  referee->setup.opening_plies);

@@ -8,22 +8,22 @@
 
 #include <stddef.h>
 
+#include "coordinator/terms.h"
 #include "coordinator/tune_book.h"
-#include "engine/play.h"
 #include "engine/replay.h"
 #include "proto/message.h"
 #include "sql/store.h"
 
 struct referee {
-    struct rules rules;
-    struct play_setup setup;
+    struct terms *terms;
+    struct play_setup setup; /* of the terms */
     struct replayer *replayer;
     const struct store_experiment *experiment; /* borrowed */
     const struct tune_book *players;           /* borrowed; who plays which pair of a tune; else NULL */
 };
 
-/* `experiment` must outlive the referee. Returns 0, or -1 with the reason (rules that this program does not
- * know, no memory). */
+/* `experiment` must outlive the referee; its book and tables are kept by somebody (terms_load). Returns 0, or
+ * -1 with the reason (rules that this program does not know, no memory). */
 int referee_init(struct referee *referee, const struct store_experiment *experiment, char *reason,
                  size_t reason_size);
 void referee_done(struct referee *referee);

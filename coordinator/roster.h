@@ -4,6 +4,7 @@
 #ifndef KROO_COORDINATOR_ROSTER_H
 #define KROO_COORDINATOR_ROSTER_H
 
+#include "coordinator/meter.h"
 #include "proto/message.h"
 #include "proto/socket.h"
 
@@ -17,8 +18,12 @@ struct session {
     char engine_build[MESSAGE_NAME_MAX];
     uint32_t slots, credit;
     char tags[MESSAGE_TAGS_MAX];
+    uint32_t speed, spread_ppm, load_ppm, scale_ppm;
     char confinement[MESSAGE_CONFINEMENT_MAX];
     int64_t heard_ms;
+    struct meter meter;
+    char told[MESSAGE_TEXT_MAX]; /* why it got nothing when it asked last; "": it got something */
+    int64_t told_ms;
     uint64_t games, duplicates, refused; /* answered so far */
     bool stored;                         /* its row is committed */
     uint64_t worker;                     /* audit_worker: who it is, whatever the session */

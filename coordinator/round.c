@@ -12,6 +12,7 @@
 #include "engine/tables.h"
 #include "engine/weights.h"
 #include "proto/artifact.h"
+#include "proto/log.h"
 #include "sql/store_audit.h"
 
 /* --- reading an experiment into a ledger --- */
@@ -45,6 +46,17 @@ static void load_standing(void *context, uint64_t pair, unsigned leg, unsigned a
     loading->ledger->games_stored++;
 }
 
+/* Without them the experiment is known and counted, and waits for a referee. */
+static enum store_error load_terms(struct round *round, struct ledger *ledger, char text[STORE_TEXT])
+{
+    enum store_error error = terms_load(round->store, &ledger->experiment, &ledger->terms, text);
+    if (error != STORE_ERROR_REFUSED)
+        return error;
+    log_line(LOG_LEVEL_ERROR, "no-terms", "experiment=%llu reason=\"%s\"",
+             (unsigned long long)ledger->experiment.id, text);
+    return STORE_OK;
+}
+
 /* Fills the tally of a ledger that has counted nothing yet. */
 static enum store_error count_stored(struct round *round, struct ledger *ledger, char text[STORE_TEXT])
 {
@@ -75,6 +87,8 @@ enum store_error round_load(struct round *round, const struct store_experiment *
     if (!ledger)
         return STORE_ERROR_MEMORY;
     enum store_error error = count_stored(round, ledger, text);
+    if (error == STORE_OK)
+        error = load_terms(round, ledger, text);
     if (error == STORE_OK && experiment->kind == STORE_TUNE)
         error = round_tune_load(round, ledger, text);
     if (error == STORE_OK) {
@@ -496,6 +510,31 @@ static enum store_error check_files(struct round *round, struct job *job, struct
     return STORE_ERROR_REFUSED;
 }
 
+/* Opens book and tables, which must fit; a book has no more pairs than openings. */
+static enum store_error check_terms(struct round *round, struct job *job)
+{
+    struct store_experiment *experiment = &job->create.experiment;
+    terms_destroy(job->create.terms); /* of a try before this one */
+    job->create.terms = NULL;
+    enum store_error error = terms_load(round->store, experiment, &job->create.terms, job->text);
+    const struct book *book = error == STORE_OK ? job->create.terms->setup.book : NULL;
+    if (book == NULL || experiment->planned_pairs <= book->count)
+        return error;
+    if (experiment->kind == STORE_TUNE) {
+        snprintf(job->text, sizeof job->text,
+                 "the book has %u openings, and a tune needs one for each of its "
+                 "%llu pairs: take a larger book, or fewer pairs",
+                 book->count, (unsigned long long)experiment->planned_pairs);
+        return STORE_ERROR_REFUSED;
+    }
+    experiment->planned_pairs = book->count;
+    if (!experiment->has_sprt || experiment->sprt.batch <= book->count)
+        return STORE_OK;
+    snprintf(job->text, sizeof job->text, "the book has %u openings, fewer than one batch of %u pairs",
+             book->count, experiment->sprt.batch);
+    return STORE_ERROR_REFUSED;
+}
+
 /* The key is known: the experiment that is there must be what was asked for. */
 static enum store_error adopt(struct round *round, struct job *job)
 {
@@ -530,6 +569,8 @@ static enum store_error single_create(struct round *round, struct job *job)
         error = check_files(round, job, &create->experiment.a);
     if (error == STORE_OK)
         error = check_files(round, job, &create->experiment.b);
+    if (error == STORE_OK)
+        error = check_terms(round, job);
     if (error == STORE_OK)
         error = store_experiment_create(round->store, &create->experiment, &create->existed);
     if (error != STORE_OK)

@@ -55,6 +55,14 @@ static void charge(struct server *server, const struct job *job, uint64_t experi
     lease_experiment_cost(server->leases, experiment, job->session, games, core_ms);
 }
 
+static uint64_t nodes_of(const struct job_results *results)
+{
+    uint64_t nodes = 0;
+    for (size_t i = 0; i < results->count; i++)
+        nodes += results->outcome[i] == STORE_GAME_INSERTED ? results->games[i].nodes : 0;
+    return nodes;
+}
+
 /* Games of an experiment stand together in a batch, mostly. */
 static void charge_games(struct server *server, const struct job *job)
 {
@@ -113,6 +121,7 @@ static void answer_results(struct server *server, struct job *job)
     list_conflicts(results, ack);
     struct session *session = roster_find(server->roster, job->session);
     if (session) {
+        meter_add(&session->meter, ack->accepted, nodes_of(results), server->now_ms);
         session->games += ack->accepted;
         session->duplicates += ack->duplicates;
     }

@@ -127,6 +127,8 @@ void server_create(struct server *server, struct session *session, const struct 
 void server_control(struct server *server, struct session *session, const struct message *message);
 void server_stop(struct server *server, struct session *session, const struct message *message);
 void server_promote(struct server *server, struct session *session, const struct message *message);
+
+/* server_status.c */
 void server_status(struct server *server, struct session *session, const struct message *message);
 
 /* server_audit.c: pairs that are played again. */

@@ -79,6 +79,11 @@ static void store_session_row(struct server *server, const struct session *sessi
     snprintf(job->session_row.name, sizeof job->session_row.name, "%s", session->name);
     snprintf(job->session_row.engine_build, sizeof job->session_row.engine_build, "%s",
              session->engine_build);
+    job->session_row.speed = session->speed;
+    job->session_row.spread_ppm = session->spread_ppm;
+    job->session_row.load_ppm = session->load_ppm;
+    job->session_row.scale_ppm = session->scale_ppm;
+    snprintf(job->session_row.tags, sizeof job->session_row.tags, "%s", session->tags);
     snprintf(job->session_row.confinement, sizeof job->session_row.confinement, "%s", session->confinement);
     server_submit(server, job);
 }
@@ -105,6 +110,10 @@ void server_hello(struct server *server, const struct socket_peer *peer, const s
     session->role = hello->role;
     session->slots = hello->slots;
     session->credit = hello->credit;
+    session->speed = hello->speed;
+    session->spread_ppm = hello->spread_ppm;
+    session->load_ppm = hello->load_ppm;
+    session->scale_ppm = MESSAGE_SCALE_USUAL;
     snprintf(session->tags, sizeof session->tags, "%s", hello->tags);
     session->heard_ms = server->now_ms;
     snprintf(session->name, sizeof session->name, "%s", hello->name);
@@ -119,12 +128,14 @@ void server_hello(struct server *server, const struct socket_peer *peer, const s
 
 /* --- leases --- */
 
-static void nothing(struct server *server, const struct session *session, uint64_t request, uint32_t retry_ms,
+static void nothing(struct server *server, struct session *session, uint64_t request, uint32_t retry_ms,
                     const char *because)
 {
     struct message message = {.request = request, .kind = MESSAGE_NOTHING};
     message.nothing.retry_ms = server_jitter(server, retry_ms);
     snprintf(message.nothing.because, sizeof message.nothing.because, "%s", because);
+    snprintf(session->told, sizeof session->told, "%s", because);
+    session->told_ms = server->now_ms;
     server->counters.nothing++;
     server_reply(server, &session->peer, &message);
 }
@@ -207,6 +218,7 @@ void server_lease_request(struct server *server, struct session *session, const 
     enum lease_status status =
         pick.twin ? lease_twin(server->leases, pick.experiment, &ask, server->now_ms, &lease)
                   : lease_grant(server->leases, pick.experiment, &ask, server->now_ms, &lease);
+    session->told[0] = '\0';
     if (status != LEASE_OK)
         nothing(server, session, message->request, SERVER_RETRY_MS, lease_status_text(status));
     else

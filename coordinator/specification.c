@@ -172,9 +172,9 @@ static bool check_duplicates(const struct message_create_experiment *create, cha
                               "would be equal, duplicates that prove nothing; change the weights, the "
                               "engine, its options or the limit of one side; or, to see whether the farm is "
                               "fair, give both noise: `kroo aa`");
-    if (spec->opening_plies == 0 && create->pairs > 1)
+    if (spec->opening_plies == 0 && message_hash_is_none(spec->book) && create->pairs > 1)
         return refuse(reason, "without opening plies every pair would be the same two games: duplicates; "
-                              "give --opening-plies, or one pair");
+                              "give --opening-plies or --book, or one pair");
     return true;
 }
 
@@ -212,6 +212,8 @@ bool specification_check(const struct message_create_experiment *create,
         return refuse(reason, "the seed is above 2^63 - 1");
     if (spec->opening_plies > PLAY_OPENING_MAX)
         return refuse(reason, "%u opening plies are more than %d", spec->opening_plies, PLAY_OPENING_MAX);
+    if (spec->opening_plies > 0 && !message_hash_is_none(spec->book))
+        return refuse(reason, "openings are random plies or from a book: leave one of the two out");
     if (spec->noise_ppm > PLAY_NOISE_UNIT)
         return refuse(reason, "noise is a share of the moves: at most 100 percent");
     if (create->priority > SPECIFICATION_PRIORITY_MAX || create->priority < -SPECIFICATION_PRIORITY_MAX)
@@ -247,7 +249,8 @@ unsigned specification_warnings(const struct message_create_experiment *create,
         snprintf(warnings[count++], SPECIFICATION_REASON_MAX,
                  "the two sides play under unequal limits: the result compares player and limit together");
     double known = openings(spec->opening_plies);
-    if (spec->noise_ppm == 0 && create->pairs > 1 && (double)create->pairs > known / 50)
+    if (message_hash_is_none(spec->book) && spec->noise_ppm == 0 && create->pairs > 1 &&
+        (double)create->pairs > known / 50)
         snprintf(warnings[count++], SPECIFICATION_REASON_MAX,
                  "%u opening plies make at most %.0f openings: some of the %llu pairs will be equal",
                  spec->opening_plies, known, (unsigned long long)create->pairs);

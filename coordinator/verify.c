@@ -6,16 +6,16 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "coordinator/terms.h"
 #include "coordinator/verify_tune.h"
-#include "engine/play.h"
 
 struct verify {
     const struct record *record;
     const struct verify_watch *watch;
     const uint64_t *disputed;
     size_t disputed_count, disputed_at;
-    struct rules rules;
-    struct play_setup setup;
+    struct terms *terms;
+    struct play_setup setup; /* of the terms */
     struct game *game;
     char opening[PLAY_OPENING_MAX + 1];
     int opening_length;
@@ -55,7 +55,7 @@ struct verify *verify_create(const struct record *record, const uint64_t *disput
     struct verify *verify = calloc(1, sizeof *verify);
     if (!verify)
         return NULL;
-    char reason[160];
+    char reason[STORE_TEXT];
     const struct store_experiment *experiment = &record->experiment;
     verify->record = record;
     verify->watch = watch;
@@ -63,20 +63,17 @@ struct verify *verify_create(const struct record *record, const uint64_t *disput
     verify->disputed_count = disputed_count;
     verify->open = true;
     verify->limit = record->has_verdict ? record->verdict.counters.prefix_pairs : experiment->planned_pairs;
-    if (rules_parse(experiment->rules, &verify->rules, reason, sizeof reason) != 0) {
+    if (terms_hold(experiment, &verify->terms, reason) != STORE_OK) {
         differ(verify, ": %s", reason);
         free(verify);
         return NULL;
     }
-    verify->game = game_create(&verify->rules, NULL);
+    verify->setup = verify->terms->setup;
+    verify->game = game_create(verify->setup.rules, NULL);
     if (!verify->game) {
-        free(verify);
+        verify_destroy(verify);
         return NULL;
     }
-    verify->setup = (struct play_setup){.rules = &verify->rules,
-                                        .seed = experiment->seed,
-                                        .opening_plies = experiment->opening_plies,
-                                        .noise_ppm = experiment->noise_ppm};
     verify->has_test = record_test(record, &verify->test);
     if (verify->has_test)
         sprt_init(&verify->sprt, &verify->test, STATISTICS_PAIR_BINS);
@@ -92,6 +89,7 @@ void verify_destroy(struct verify *verify)
     if (!verify)
         return;
     game_destroy(verify->game);
+    terms_destroy(verify->terms);
     verify_tune_destroy(verify->tune);
     free(verify);
 }
@@ -106,7 +104,7 @@ static bool is_claim(enum game_reason reason)
 static void check_opening(struct verify *verify, const struct store_game *game)
 {
     if (verify->opening_length < 0)
-        differ(verify, " pair %llu: these rules leave no opening", (unsigned long long)game->pair);
+        differ(verify, " pair %llu: there is no opening for it", (unsigned long long)game->pair);
     else if (game->plies < (size_t)verify->opening_length ||
              memcmp(game->moves, verify->opening, (size_t)verify->opening_length) != 0)
         differ(verify, " pair %llu leg %u: does not start with the opening %s of its pair",
@@ -327,6 +325,8 @@ void verify_finish(struct verify *verify, struct verify_totals *totals)
         differ(verify, ": it is %s without a verdict", record_state_name(record->state));
     totals->games += verify->games;
     totals->pairs_counted += verify->prefix;
+    if ((record->state == STORE_FINISHED || record->state == STORE_STOPPED) && record->open_leases > 0)
+        differ(verify, ": it has ended, yet %llu leases are open", (unsigned long long)record->open_leases);
     totals->differences += verify->differences;
 }
 
@@ -414,8 +414,16 @@ static enum store_error run(struct store *store, uint64_t experiment, const stru
         error = store_disputed_pairs(store, experiment, &disputed, &count);
     if (error != STORE_OK)
         return error;
+    char text[STORE_TEXT];
+    struct terms *terms = NULL;
+    /* What is missing is told by verify_create. */
+    error = terms_load(store, &record.experiment, &terms, text);
+    if (error == STORE_ERROR_CONNECTION || error == STORE_ERROR_MEMORY) {
+        free(disputed);
+        return error;
+    }
+    error = STORE_OK;
     struct verify *verify = verify_create(&record, disputed, count, watch);
-    char text[24];
     const char *parameters[] = {text};
     snprintf(text, sizeof text, "%llu", (unsigned long long)experiment);
     if (verify) {
@@ -434,6 +442,7 @@ static enum store_error run(struct store *store, uint64_t experiment, const stru
         totals->differences++;
     }
     verify_destroy(verify);
+    terms_destroy(terms);
     free(disputed);
     return error;
 }

@@ -30,7 +30,14 @@ static inline uint32_t mix_below(uint64_t bits, uint32_t bound)
 }
 
 /* What a derived seed is for: the second word of the chain experiment seed -> stream -> pair -> leg. */
-enum mix_stream { MIX_STREAM_OPENING = 1, MIX_STREAM_GAME = 2, MIX_STREAM_NOISE = 3, MIX_STREAM_SPLIT = 4 };
+enum mix_stream {
+    MIX_STREAM_OPENING = 1,
+    MIX_STREAM_GAME = 2,
+    MIX_STREAM_NOISE = 3,
+    MIX_STREAM_SPLIT = 4,
+    MIX_STREAM_BOOK = 5,    /* which opening of a book a pair takes */
+    MIX_STREAM_PLAYOUT = 6, /* which games are played on past a resignation */
+};
 
 /* Seed of game `leg` (0, 1) of pair `pair`; both legs share the opening. */
 static inline uint64_t mix_game_seed(uint64_t experiment_seed, uint64_t pair, unsigned leg)

@@ -6,6 +6,7 @@
 #include "engine/mix.h"
 
 enum { OPENING_DRAWS = 1000 };
+_Static_assert((int)BOOK_PLIES_MAX <= (int)PLAY_OPENING_MAX, "an opening of a book fits the buffers");
 
 /* --- openings and noise --- */
 
@@ -28,10 +29,32 @@ static bool draw_opening(struct game *game, uint64_t seed, unsigned plies)
     return true;
 }
 
-/* Leaves the opening of `pair` on `game`; 0, or -1 when every draw ended the game. */
+/* The book's opening of `pair`; NULL when the book is used up. */
+static const char *book_moves(const struct play_setup *setup, uint64_t pair, unsigned *plies)
+{
+    const struct book *book = setup->book;
+    if (pair >= book->count)
+        return NULL;
+    return book_opening(book, book_permute(book->count, setup->seed, pair), plies);
+}
+
+static int play_book_on(struct game *game, const struct play_setup *setup, uint64_t pair)
+{
+    unsigned plies;
+    size_t played;
+    const char *moves = book_moves(setup, pair, &plies);
+    game_reset(game, NULL);
+    if (moves == NULL || game_play_text(game, moves, plies, &played) != GAME_OK || game_over(game))
+        return -1;
+    return 0;
+}
+
+/* Leaves the opening of `pair` on `game`; 0, or -1 when there is none. */
 static int play_opening_on(struct game *game, const struct play_setup *setup, uint64_t pair)
 {
     uint64_t seed = mix_opening_seed(setup->seed, pair);
+    if (setup->book != NULL)
+        return play_book_on(game, setup, pair);
     if (setup->opening_plies > PLAY_OPENING_MAX)
         return -1;
     for (uint64_t draw = 0; draw < OPENING_DRAWS; draw++) {
@@ -56,6 +79,14 @@ int play_opening(const struct play_setup *setup, uint64_t pair, char *moves)
     return length;
 }
 
+size_t play_opening_plies(const struct play_setup *setup, uint64_t pair)
+{
+    unsigned plies;
+    if (setup->book == NULL)
+        return setup->opening_plies;
+    return book_moves(setup, pair, &plies) != NULL ? plies : 0;
+}
+
 /* The bits behind ply `ply` of a game: whether it is noise, and mixed once more, which move it is. */
 static uint64_t noise_bits(const struct play_setup *setup, uint64_t pair, unsigned leg, size_t ply)
 {
@@ -64,7 +95,7 @@ static uint64_t noise_bits(const struct play_setup *setup, uint64_t pair, unsign
 
 bool play_is_noise(const struct play_setup *setup, uint64_t pair, unsigned leg, size_t ply)
 {
-    if (ply < setup->opening_plies)
+    if (setup->noise_ppm == 0 || ply < play_opening_plies(setup, pair))
         return false;
     return mix_below(noise_bits(setup, pair, leg, ply), PLAY_NOISE_UNIT) < setup->noise_ppm;
 }

@@ -6,6 +6,7 @@
 
 #include <stdatomic.h>
 
+#include "engine/book.h"
 #include "engine/game.h"
 #include "engine/search.h"
 #include "engine/weights.h"
@@ -18,12 +19,18 @@ struct play_setup {
     uint64_t seed;          /* of the experiment */
     unsigned opening_plies; /* random legal plies before the players think; <= PLAY_OPENING_MAX */
     uint32_t noise_ppm;     /* share of later plies played at random, in millionths; 0 in matches */
+    /* NULL: random openings. Else of the same rules, `opening_plies` means nothing, and pair k takes opening
+     * book_permute(k). */
+    const struct book *book;
 };
 
-/* The opening of pair `pair`: exactly setup->opening_plies letters that leave the game unfinished, written
- * with a NUL to `moves` (PLAY_OPENING_MAX + 1 bytes). Draws again, with the next attempt mixed in, when a
- * draw ends the game. Returns its length, or -1 when 1000 draws all ended the game. */
+/* The opening of pair `pair`, letters that leave the game unfinished, written with a NUL to `moves`
+ * (PLAY_OPENING_MAX + 1 bytes): the book's, or exactly setup->opening_plies random moves, drawn again with
+ * the next attempt mixed in when a draw ends the game. Returns its length; -1 when 1000 draws all ended the
+ * game, or the book has no opening left for this pair. */
 int play_opening(const struct play_setup *setup, uint64_t pair, char *moves);
+/* Its length alone, which needs no replay; 0 where there is none. */
+size_t play_opening_plies(const struct play_setup *setup, uint64_t pair);
 
 /* True when ply `ply` (counted from the start of the game, opening included) of this game is noise. */
 bool play_is_noise(const struct play_setup *setup, uint64_t pair, unsigned leg, size_t ply);

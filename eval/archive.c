@@ -107,16 +107,38 @@ static enum archive_status close_one_range(struct archive *archive, const struct
     return ARCHIVE_OK;
 }
 
-static void add_source(struct reader *reader, const struct store_experiment *experiment)
+static enum archive_status load_book(struct archive *archive, const struct store_experiment *experiment,
+                                     const struct rules *rules, struct book **out)
+{
+    static const uint8_t none[STORE_HASH];
+    void *content = NULL;
+    size_t size = 0;
+    if (memcmp(experiment->book, none, sizeof none) == 0)
+        return ARCHIVE_OK;
+    int error = store_artifact_get(archive->store, experiment->book, &content, &size);
+    if (error != STORE_OK)
+        return store_end(archive, error);
+    enum book_error bad = book_parse(content, size, rules, out, NULL);
+    free(content);
+    return bad == BOOK_OK ? ARCHIVE_OK
+                          : end(archive, ARCHIVE_REFUSED, "experiment %" PRIu64 ": %s", experiment->id,
+                                book_error_text(bad));
+}
+
+static enum archive_status add_source(struct archive *archive, struct reader *reader,
+                                      const struct store_experiment *experiment)
 {
     for (size_t i = 0; i < reader->source_count; i++)
         if (reader->sources[i].experiment == experiment->id)
-            return;
-    reader->sources[reader->source_count++] =
-        (struct reader_source){.experiment = experiment->id,
-                               .seed = experiment->seed,
-                               .opening_plies = experiment->opening_plies,
-                               .noise_ppm = experiment->noise_ppm};
+            return ARCHIVE_OK;
+    struct reader_source source = {.experiment = experiment->id,
+                                   .seed = experiment->seed,
+                                   .opening_plies = experiment->opening_plies,
+                                   .noise_ppm = experiment->noise_ppm};
+    enum archive_status status = load_book(archive, experiment, &reader->rules, &source.book);
+    if (status == ARCHIVE_OK)
+        reader->sources[reader->source_count++] = source;
+    return status;
 }
 
 static int compare_ranges(const void *left, const void *right)
@@ -173,8 +195,7 @@ static enum archive_status prepare_source(struct archive *archive, const struct 
         status = start_reader(archive, request, &rules, reader);
     if (status != ARCHIVE_OK)
         return status;
-    add_source(reader, experiment);
-    return ARCHIVE_OK;
+    return add_source(archive, reader, experiment);
 }
 
 static enum archive_status prepare_ranges(struct archive *archive, const struct fit_request *request,

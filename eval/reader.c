@@ -48,6 +48,9 @@ void reader_done(struct reader *reader)
     replayer_destroy(reader->replayer);
     free(reader->boards);
     free(reader->seen);
+    for (size_t i = 0; i < reader->source_count; i++)
+        book_destroy(reader->sources[i].book);
+    reader->source_count = 0;
     reader->replayer = NULL;
     reader->boards = NULL;
     reader->seen = NULL;
@@ -103,6 +106,7 @@ struct reading {
     const struct reader_source *source;
     const struct store_training_game *game;
     enum game_result result; /* as stored, checked at the end */
+    size_t opening;          /* plies of its opening */
     size_t first;            /* first ply whose game was played out without noise */
     struct rows *rows;
 };
@@ -123,17 +127,22 @@ static const struct reader_source *find_source(const struct reader *reader, uint
     return NULL;
 }
 
-static size_t after_noise(const struct reader *reader, const struct reader_source *source,
-                          const struct store_training_game *game)
+static struct play_setup setup_of(const struct reader *reader, const struct reader_source *source)
 {
-    struct play_setup setup = {.rules = &reader->rules,
+    return (struct play_setup){.rules = &reader->rules,
                                .seed = source->seed,
                                .opening_plies = source->opening_plies,
-                               .noise_ppm = source->noise_ppm};
-    if (source->noise_ppm == 0)
+                               .noise_ppm = source->noise_ppm,
+                               .book = source->book};
+}
+
+static size_t after_noise(const struct play_setup *setup, size_t opening,
+                          const struct store_training_game *game)
+{
+    if (setup->noise_ppm == 0)
         return 0;
-    for (size_t ply = game->plies; ply > source->opening_plies; ply--)
-        if (play_is_noise(&setup, game->pair, game->leg, ply - 1))
+    for (size_t ply = game->plies; ply > opening; ply--)
+        if (play_is_noise(setup, game->pair, game->leg, ply - 1))
             return ply;
     return 0;
 }
@@ -159,7 +168,7 @@ static uint64_t *left_out(const struct reading *reading, size_t ply, struct boar
     struct reader *reader = reading->reader;
     const struct reader_filters *filters = &reader->filters;
     bool proven = score != PLAY_NO_SCORE && abs(score) >= SEARCH_WIN_BOUND;
-    if (ply < reading->source->opening_plies && !filters->with_opening)
+    if (ply < reading->opening && !filters->with_opening)
         return &reader->counts.opening;
     if (ply < reading->first)
         return &reader->counts.noise;
@@ -286,7 +295,9 @@ static enum reader_error take_game(struct reader *reader, const struct store_tra
         return READER_OK;
     bool validation = reader_validates(reading.source->seed, game->pair, reader->filters.validation_ppm);
     reading.result = (enum game_result)result;
-    reading.first = after_noise(reader, reading.source, game);
+    struct play_setup setup = setup_of(reader, reading.source);
+    reading.opening = play_opening_plies(&setup, game->pair);
+    reading.first = after_noise(&setup, reading.opening, game);
     reading.rows = validation ? &reader->validation : &reader->training;
     enum reader_error error = replay_game(reader, game);
     if (error == READER_OK)

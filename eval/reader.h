@@ -18,6 +18,7 @@ struct reader_source {
     uint64_t experiment, seed;
     unsigned opening_plies;
     uint32_t noise_ppm;
+    struct book *book; /* NULL: random openings; the reader's */
 };
 
 struct reader_filters {

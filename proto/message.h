@@ -314,6 +314,11 @@ struct message_control_done {
     bool existed;
 };
 
+struct message_status_request {
+    char worker[MESSAGE_NAME_MAX]; /* name or session number; "": all */
+    uint32_t skip;                 /* of these so many; a reply holds as many as fit */
+};
+
 struct message_status_reply {
     char *json; /* NUL-terminated */
 };
@@ -340,6 +345,7 @@ struct message {
         struct message_control_experiment control_experiment;
         struct message_promote_weights promote_weights;
         struct message_control_done control_done;
+        struct message_status_request status_request;
         struct message_status_reply status_reply;
     };
 };

@@ -416,6 +416,12 @@ static bool take_control_done(struct take *take, const Kroo__Wire__ControlDone *
     return KNOWN("CONTROL_DONE") && MAY(experiment, BIG) && UTF8(text);
 }
 
+static bool take_status_request(struct take *take, const Kroo__Wire__StatusRequest *from,
+                                struct message_status_request *to)
+{
+    return KNOWN("STATUS_REQUEST") && ASCII(worker, 0) && MAY32(skip, INTEGER);
+}
+
 static bool take_status_reply(struct take *take, const Kroo__Wire__StatusReply *from,
                               struct message_status_reply *to)
 {
@@ -448,14 +454,12 @@ static bool take_body(struct take *take, const Kroo__Wire__Envelope *from, struc
         CASE(STOP_EXPERIMENT, stop_experiment);
         CASE(PROMOTE_WEIGHTS, promote_weights);
         CASE(CONTROL_DONE, control_done);
+        CASE(STATUS_REQUEST, status_request);
         CASE(STATUS_REPLY, status_reply);
         CASE(CONTROL_EXPERIMENT, control_experiment);
     case KROO__WIRE__ENVELOPE__BODY_RELEASE_ACK:
         out->kind = MESSAGE_RELEASE_ACK;
         return take_known(take, "RELEASE_ACK", &from->release_ack->base);
-    case KROO__WIRE__ENVELOPE__BODY_STATUS_REQUEST:
-        out->kind = MESSAGE_STATUS_REQUEST;
-        return take_known(take, "STATUS_REQUEST", &from->status_request->base);
     default:
         return take_refuse(take, "no body, or a kind of message this version does not know");
     }

@@ -492,6 +492,9 @@ static int pack_control(const struct message *message, struct packing *packing, 
     }
     case MESSAGE_STATUS_REQUEST: {
         BODY(StatusRequest, status_request, STATUS_REQUEST);
+        const char *worker = message->status_request.worker;
+        status_request.worker = worker[0] ? text(worker) : NULL;
+        SET_SOME(&status_request, skip, &message->status_request);
         return pack(&envelope->base, MESSAGE_BYTES_MAX, bytes, size);
     }
     case MESSAGE_STATUS_REPLY: {

@@ -26,7 +26,13 @@ enum store_error {
 enum { STORE_HASH = 32, STORE_NAME = 64, STORE_TEXT = 512, STORE_RULES = 160, STORE_KEY = 41 };
 /* All options of a player, one `Name=Value` a line; an engine's own list of options. */
 enum { STORE_SIGNATURE = 32, STORE_CONFINEMENT = 32 };
-enum { STORE_OPTIONS = 1024, STORE_LIST = 16384, STORE_TAGS = 256, STORE_SHARE_USUAL = 100 };
+enum {
+    STORE_OPTIONS = 1024,
+    STORE_LIST = 16384,
+    STORE_TAGS = 256,
+    STORE_SHARE_USUAL = 100,
+    STORE_SCALE_USUAL = 1000000
+};
 
 /* The training line meant where none is named. */
 #define STORE_LINE "main"
@@ -223,7 +229,10 @@ struct store_session {
     char peer[STORE_NAME]; /* z85 key, `local` or `loopback` */
     char name[STORE_NAME], engine_build[STORE_NAME];
     uint32_t slots;
-    char confinement[STORE_CONFINEMENT]; /* of its programs; "": not told */
+    char confinement[STORE_CONFINEMENT];  /* of its programs; "": not told */
+    char tags[STORE_TAGS];                /* what it has, comma separated */
+    uint32_t speed, spread_ppm, load_ppm; /* of its bench; 0: not measured */
+    uint32_t scale_ppm;                   /* limits of time are multiplied by this; 0: as usual */
 };
 enum store_error store_session_insert(struct store *store, const struct store_session *session);
 enum store_error store_session_end(struct store *store, uint64_t session);
@@ -328,6 +337,27 @@ enum store_error store_tables_put(struct store *store, const struct store_tables
                                   const char *by, bool *existed);
 enum store_error store_tables_find(struct store *store, const char *name, const uint8_t *sha256,
                                    struct store_tables *out);
+
+struct store_book {
+    char name[STORE_NAME];
+    uint8_t sha256[STORE_HASH];
+    char rules[STORE_RULES];
+    uint32_t openings;
+    unsigned plies_min, plies_max;
+    char made[STORE_TEXT];
+    char note[STORE_TEXT];
+};
+/* The letters of opening `index`, and how many. */
+typedef const char *store_book_opening(const void *context, uint32_t index, size_t *plies);
+/* The same for an opening book, whose openings become rows. */
+enum store_error store_book_put(struct store *store, const struct store_book *book, const void *content,
+                                size_t size, store_book_opening *opening, const void *context, const char *by,
+                                bool *existed);
+enum store_error store_book_find(struct store *store, const char *name, const uint8_t *sha256,
+                                 struct store_book *out);
+/* Notes how many of `pairs` measured pairs the opening decided. */
+enum store_error store_book_measured(struct store *store, const uint8_t sha256[STORE_HASH], uint64_t pairs,
+                                     uint64_t decided, const char *how);
 
 struct store_peer {
     char public_key[STORE_KEY];

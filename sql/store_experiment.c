@@ -401,6 +401,10 @@ static void add_counts(struct store_parameters *parameters, const struct store_c
     store_add_double(parameters, counters->llr);
 }
 
+/* What is kept of the rate's games and seconds since the last update. */
+#define RATE_KEPT                                                                                            \
+    "exp(-least(greatest(extract(epoch from now() - rate_at), 0), 30000) / 300)::double precision"
+
 enum store_error store_counters_update(struct store *store, uint64_t experiment,
                                        const struct store_counters *counters)
 {
@@ -412,7 +416,13 @@ enum store_error store_counters_update(struct store *store, uint64_t experiment,
         store_run(store,
                   "update experiment_counter set games_stored = $2, prefix_pairs = $3, ll = $4, ld = $5, dd "
                   "= $6, wl = $7, "
-                  "dw = $8, ww = $9, wins = $10, draws = $11, losses = $12, llr = $13, updated_at = now() "
+                  "dw = $8, ww = $9, wins = $10, draws = $11, losses = $12, llr = $13, updated_at = now(), "
+                  /* What came before the first look came in a time that nobody knows. */
+                  "rate_games = case when rate_at is null then 0 else rate_games * " RATE_KEPT
+                  " + $2::bigint - games_stored end, "
+                  "rate_seconds = case when rate_at is null then 0 else rate_seconds * " RATE_KEPT
+                  " + 300 * (1 - " RATE_KEPT ") end, "
+                  "rate_at = case when $2::bigint > games_stored or rate_at is not null then now() end "
                   "where experiment_id = $1",
                   &parameters, false, &result);
     if (error != STORE_OK)

@@ -177,40 +177,51 @@ enum store_error store_next_ids(struct store *store, uint64_t *lease, uint64_t *
 
 /* --- sessions --- */
 
+/* Its clean texts, while a statement that names them runs. */
+struct session_texts {
+    char peer[STORE_NAME], name[STORE_NAME], build[STORE_NAME], confinement[STORE_CONFINEMENT],
+        tags[STORE_TAGS];
+};
+
+static void add_session(struct store_parameters *parameters, const struct store_session *session,
+                        struct session_texts *texts)
+{
+    store_clean_text(texts->peer, sizeof texts->peer, session->peer);
+    store_clean_text(texts->name, sizeof texts->name, session->name);
+    store_clean_text(texts->build, sizeof texts->build, session->engine_build);
+    store_clean_text(texts->confinement, sizeof texts->confinement, session->confinement);
+    store_clean_text(texts->tags, sizeof texts->tags, session->tags);
+    store_add_u64(parameters, session->id);
+    store_add_text(parameters, texts->peer);
+    store_add_text(parameters, texts->name);
+    store_add_text(parameters, texts->build);
+    store_add_u64(parameters, session->slots);
+    store_add_text(parameters, texts->confinement);
+    store_add_text(parameters, texts->tags);
+    store_add_u64(parameters, session->speed);
+    store_add_u64(parameters, session->spread_ppm);
+    store_add_u64(parameters, session->load_ppm);
+    store_add_u64(parameters, session->scale_ppm ? session->scale_ppm : STORE_SCALE_USUAL);
+}
+
 enum store_error store_session_insert(struct store *store, const struct store_session *session)
 {
-    char peer[STORE_NAME], name[STORE_NAME], build[STORE_NAME], confinement[STORE_CONFINEMENT];
-    store_clean_text(peer, sizeof peer, session->peer);
-    store_clean_text(name, sizeof name, session->name);
-    store_clean_text(build, sizeof build, session->engine_build);
-    store_clean_text(confinement, sizeof confinement, session->confinement);
+    struct session_texts texts;
     struct store_parameters parameters = {0};
-    store_add_u64(&parameters, session->id);
-    store_add_text(&parameters, peer);
-    store_add_text(&parameters, name);
-    store_add_text(&parameters, build);
-    store_add_u64(&parameters, session->slots);
-    store_add_text(&parameters, confinement);
+    add_session(&parameters, session, &texts);
     PGresult *result;
-    enum store_error error =
-        store_run(store,
-                  "insert into session (id, peer, name, engine_build, slots, confinement) values ($1, $2, "
-                  "$3, $4, $5, $6) on conflict (id) do nothing",
-                  &parameters, false, &result);
+    /* A process that says HELLO again is the same session, at the scale that it is told now. */
+    enum store_error error = store_run(
+        store,
+        "insert into session as s (id, peer, name, engine_build, slots, confinement, tags, speed, "
+        "spread_ppm, "
+        "load_ppm, scale_ppm) values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11) "
+        "on conflict (id) do update set scale_ppm = excluded.scale_ppm where s.peer = $2 and s.name = $3 "
+        "and s.engine_build = $4 and s.slots = $5 and s.confinement = $6 and s.tags = $7 and s.speed = $8",
+        &parameters, false, &result);
     if (error != STORE_OK)
         return error;
-    bool inserted = store_affected(result) == 1;
-    PQclear(result);
-    if (inserted)
-        return STORE_OK;
-    error =
-        store_run(store,
-                  "select from session where id = $1 and peer = $2 and name = $3 and engine_build = $4 and "
-                  "slots = $5 and confinement = $6",
-                  &parameters, false, &result);
-    if (error != STORE_OK)
-        return error;
-    if (PQntuples(result) == 0)
+    if (store_affected(result) != 1)
         error = store_fail(store, STORE_ERROR_UNIQUE,
                            "session %" PRIu64 " is there already, and it is another", session->id);
     PQclear(result);

@@ -16,6 +16,7 @@ struct entry {
     uint8_t sha256[ARTIFACT_HASH];
     struct stat seen; /* when it was verified */
     struct tables *tables;
+    struct book *book;
     unsigned holders;
 };
 
@@ -27,8 +28,8 @@ struct shared {
 
 struct files {
     char artifacts[FOLDER_PATH_MAX];
-    char folders[2][FOLDER_PATH_MAX]; /* by kind */
-    struct entry *entries;            /* last used first */
+    char folders[FILES_KINDS][FOLDER_PATH_MAX]; /* by kind */
+    struct entry *entries;                      /* last used first */
     struct shared shared[FILES_SHARED_MAX];
     size_t shared_count;
 };
@@ -51,7 +52,8 @@ struct files *files_create(const struct folder *folder, char *reason, size_t rea
     struct files *files = calloc(1, sizeof *files);
     if (files != NULL && take_path(folder->artifacts, files->artifacts) &&
         take_path(folder->engines, files->folders[FILES_ENGINE]) &&
-        take_path(folder->tables, files->folders[FILES_TABLES]))
+        take_path(folder->tables, files->folders[FILES_TABLES]) &&
+        take_path(folder->books, files->folders[FILES_BOOK]))
         return files;
     snprintf(reason, reason_size, "the state folder %s cannot be used: %s", folder->artifacts,
              strerror(errno));
@@ -62,6 +64,7 @@ struct files *files_create(const struct folder *folder, char *reason, size_t rea
 static void entry_destroy(struct entry *entry)
 {
     tables_close(entry->tables);
+    book_destroy(entry->book);
     free(entry);
 }
 
@@ -190,6 +193,26 @@ static void trim(struct files *files)
     }
 }
 
+/* What of a file is kept in memory. */
+static enum cache_error open_content(struct entry *entry, enum files_kind kind, char *reason,
+                                     size_t reason_size)
+{
+    const char *why = NULL;
+    if (kind == FILES_TABLES) {
+        enum tables_error error = tables_open(entry->file.path, NULL, &entry->tables);
+        why = error == TABLES_OK ? NULL : tables_error_text(error);
+    } else if (kind == FILES_BOOK) {
+        enum book_error error = book_open(entry->file.path, NULL, &entry->book, NULL);
+        why = error == BOOK_OK ? NULL : book_error_text(error);
+    }
+    entry->file.tables = entry->tables;
+    entry->file.book = entry->book;
+    if (why == NULL)
+        return CACHE_OK;
+    snprintf(reason, reason_size, "%s", why);
+    return CACHE_ERROR_WEIGHTS;
+}
+
 /* The verified file as a new entry. */
 static enum cache_error open_entry(struct files *files, enum files_kind kind,
                                    const uint8_t sha256[ARTIFACT_HASH], struct entry *entry, char *reason,
@@ -211,14 +234,19 @@ static enum cache_error open_entry(struct files *files, enum files_kind kind,
         snprintf(reason, reason_size, "%s: %s", entry->file.path, strerror(errno));
         return CACHE_ERROR_FILE;
     }
-    if (kind != FILES_TABLES)
-        return CACHE_OK;
-    enum tables_error opened = tables_open(entry->file.path, NULL, &entry->tables);
-    entry->file.tables = entry->tables;
-    if (opened == TABLES_OK)
-        return CACHE_OK;
-    snprintf(reason, reason_size, "%s", tables_error_text(opened));
-    return CACHE_ERROR_WEIGHTS;
+    return open_content(entry, kind, reason, reason_size);
+}
+
+static bool fits(const struct held_file *file, const struct rules *rules, char *reason, size_t reason_size)
+{
+    const struct rules *own = file->tables != NULL ? &file->tables->rules
+                              : file->book != NULL ? &file->book->rules
+                                                   : NULL;
+    if (own == NULL || (file->tables != NULL && tables_same_family(own, rules)) ||
+        (file->book != NULL && rules_equal(own, rules)))
+        return true;
+    snprintf(reason, reason_size, "made for the rules %s", own->name);
+    return false;
 }
 
 enum cache_error files_hold(struct files *files, enum files_kind kind, const uint8_t sha256[ARTIFACT_HASH],
@@ -242,8 +270,7 @@ enum cache_error files_hold(struct files *files, enum files_kind kind, const uin
         entry->next = files->entries;
         files->entries = entry;
     }
-    if (kind == FILES_TABLES && !tables_same_family(&entry->file.tables->rules, rules)) {
-        snprintf(reason, reason_size, "made for the rules %s", entry->file.tables->rules.name);
+    if (!fits(&entry->file, rules, reason, reason_size)) {
         trim(files);
         return CACHE_ERROR_WEIGHTS;
     }

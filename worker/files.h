@@ -1,10 +1,11 @@
-/* Engines and endgame tables on this disk, by hash. A file is verified before its first use in this process
- * and again when it has changed; engines lie in a folder of their own with mode 0500, tables are mapped
- * read-only once for all play threads. Tables too large to travel are files the user names. One thread; what
- * is held may be read by any while it is held. */
+/* Engines, endgame tables and opening books on this disk, by hash. A file is verified before its first use in
+ * this process and again when it has changed; engines lie in a folder of their own with mode 0500, tables are
+ * mapped read-only once for all play threads. Tables too large to travel are files the user names. One
+ * thread; what is held may be read by any while it is held. */
 #ifndef KROO_WORKER_FILES_H
 #define KROO_WORKER_FILES_H
 
+#include "engine/book.h"
 #include "engine/tables.h"
 #include "worker/cache.h"
 #include "worker/folder.h"
@@ -15,11 +16,12 @@ enum {
     FILES_SHARED_MAX = 8, /* tables that the user names */
 };
 
-enum files_kind { FILES_ENGINE, FILES_TABLES };
+enum files_kind { FILES_ENGINE, FILES_TABLES, FILES_BOOK, FILES_KINDS };
 
 struct held_file {
     char path[FOLDER_PATH_MAX];  /* absolute */
-    const struct tables *tables; /* NULL for an engine */
+    const struct tables *tables; /* NULL but for tables */
+    const struct book *book;     /* NULL but for a book */
 };
 
 struct files;

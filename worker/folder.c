@@ -117,9 +117,9 @@ enum folder_error folder_open(struct folder *folder, const char *path, char *rea
     enum folder_error error = take_lock(folder, path, reason, reason_size);
     if (error != FOLDER_OK)
         return error;
-    char *const parts[] = {folder->spool, folder->artifacts, folder->engines, folder->tables,
-                           folder->refused};
-    const char *const names[] = {"spool", "artifacts", "engines", "tables", "refused"};
+    char *const parts[] = {folder->spool,  folder->artifacts, folder->engines,
+                           folder->tables, folder->books,     folder->refused};
+    const char *const names[] = {"spool", "artifacts", "engines", "tables", "books", "refused"};
     for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
         snprintf(parts[i], FOLDER_PATH_MAX, "%s/%s", path, names[i]);
         if (make_directories(parts[i]) != 0) {

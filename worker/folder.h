@@ -1,4 +1,5 @@
-/* The worker's state folder: `lock`, `spool/`, `artifacts/`, `engines/`, `tables/`, `refused/`. One process
+/* The worker's state folder: `lock`, `spool/`, `artifacts/`, `engines/`, `tables/`, `books/`,
+ * `refused/`. One process
  * at a time has it (flock), since two workers that shared a spool would delete each other's results. One
  * thread. */
 #ifndef KROO_WORKER_FOLDER_H
@@ -21,7 +22,7 @@ struct folder {
     int lock_fd;          /* -1 when not open */
     size_t refused_count; /* games in refused/ */
     char spool[FOLDER_PATH_MAX], artifacts[FOLDER_PATH_MAX], engines[FOLDER_PATH_MAX];
-    char tables[FOLDER_PATH_MAX], refused[FOLDER_PATH_MAX];
+    char tables[FOLDER_PATH_MAX], books[FOLDER_PATH_MAX], refused[FOLDER_PATH_MAX];
 };
 
 /* Makes what is missing (mode 0700, with parents) and takes the lock. */

@@ -115,6 +115,7 @@ struct worker {
     int64_t deadline_ms;   /* the process ends */
     int64_t busy_ms;       /* last time there was work */
     char idle[MESSAGE_TEXT_MAX];
+    bool idle_news; /* it was never told */
     int64_t idle_told_ms, status_told_ms;
 };
 

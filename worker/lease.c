@@ -143,6 +143,11 @@ bool lease_has_tables(const struct lease *lease, int side)
     return !message_hash_is_none(lease_player(lease, side)->tables);
 }
 
+bool lease_has_book(const struct lease *lease)
+{
+    return !message_hash_is_none(lease->spec.book);
+}
+
 void lease_seat_program(struct lease *lease, int side)
 {
     const struct message_player *player = lease_player(lease, side);

@@ -21,7 +21,7 @@ enum {
 };
 
 enum lease_state {
-    LEASE_WAITING, /* for its weights, engines or tables, or for the engines' tests */
+    LEASE_WAITING, /* for its weights, engines, tables or book, or for the engines' tests */
     LEASE_PLAYING, /* its games are queued or played */
     LEASE_OVER,    /* finished, dropped or abandoned; goes when `open` is 0 */
 };
@@ -55,6 +55,7 @@ struct lease {
     struct search_parameters parameters[2]; /* of sides that the search in this process plays */
     struct lease_program programs[2];
     const struct held_file *tables[2]; /* NULL: none, or not here yet */
+    const struct held_file *book;      /* likewise */
     struct lease_pair *pairs;
     uint32_t left; /* pairs to finish */
     uint32_t done; /* pairs finished here */
@@ -74,6 +75,7 @@ void lease_destroy(struct lease *lease);
 /* Whether side 0 or 1 is played by a program of its own, and whether with tables. */
 bool lease_has_engine(const struct lease *lease, int side);
 bool lease_has_tables(const struct lease *lease, int side);
+bool lease_has_book(const struct lease *lease);
 const struct message_player *lease_player(const struct lease *lease, int side);
 /* All that a program needs is held: fills its setup. */
 void lease_seat_program(struct lease *lease, int side);

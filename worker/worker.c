@@ -242,12 +242,13 @@ static void see_to_connection(struct worker *worker, int64_t now)
 void worker_idle(struct worker *worker, const char *why, int64_t now)
 {
     int64_t since = now - worker->idle_told_ms;
-    bool changed = strcmp(worker->idle, why) != 0;
+    worker->idle_news |= strcmp(worker->idle, why) != 0;
     snprintf(worker->idle, sizeof worker->idle, "%s", why);
     if (workload_playing(worker) ||
-        (worker->idle_told_ms != 0 && since < (changed ? IDLE_CHANGE_MS : STATUS_MS)))
+        (worker->idle_told_ms != 0 && since < (worker->idle_news ? IDLE_CHANGE_MS : STATUS_MS)))
         return;
     worker->idle_told_ms = now;
+    worker->idle_news = false;
     log_line(LOG_LEVEL_INFO, "idle", "why=\"%s\"", why);
 }
 

@@ -123,7 +123,7 @@ void workload_cancel_waiting(struct worker *worker)
         }
 }
 
-/* --- weights, engines, tables --- */
+/* --- weights, engines, tables, book --- */
 
 static void lease_enqueue(struct worker *worker, struct lease *lease)
 {
@@ -207,6 +207,19 @@ static void hold_tables(struct worker *worker, struct lease *lease, int side, st
         lease->sides[side].limits.tables = lease->tables[side]->tables;
 }
 
+/* Of both sides: looked for with the first. */
+static void hold_book(struct worker *worker, struct lease *lease, int side, struct need *need)
+{
+    need->what = "book";
+    need->sha256 = lease->spec.book;
+    if (side != 0 || !lease_has_book(lease) || lease->book != NULL)
+        return;
+    need->error = files_hold(worker->files, FILES_BOOK, need->sha256, &lease->rules, &lease->book,
+                             need->reason, sizeof need->reason);
+    if (need->error == CACHE_OK)
+        lease->setup.book = lease->book->book;
+}
+
 /* Asks for what is not here; false after giving the lease back. */
 static bool lease_fetch(struct worker *worker, struct lease *lease, const struct need *need, int64_t now)
 {
@@ -273,8 +286,8 @@ static void lease_begin(struct worker *worker, struct lease *lease, int64_t now)
 /* Starts a lease for which everything is here; asks for what is not. */
 static void lease_arm(struct worker *worker, struct lease *lease, int64_t now)
 {
-    static void (*const holds[])(struct worker *, struct lease *, int,
-                                 struct need *) = {hold_weights, hold_engine, hold_part, hold_tables};
+    static void (*const holds[])(struct worker *, struct lease *, int, struct need *) = {
+        hold_weights, hold_engine, hold_part, hold_tables, hold_book};
     bool complete = true;
     for (int side = 0; side < 2; side++) {
         for (size_t i = 0; i < sizeof holds / sizeof *holds; i++) {
@@ -326,7 +339,7 @@ static const char *lease_need(const struct lease *lease, const uint8_t sha256[ME
             memcmp(lease->programs[side].parts.sha256, sha256, MESSAGE_HASH) == 0)
             return "engine part";
     }
-    return NULL;
+    return memcmp(lease->spec.book, sha256, MESSAGE_HASH) == 0 ? "book" : NULL;
 }
 
 void workload_artifact_failed(struct worker *worker, const char *why, int64_t now)
@@ -569,6 +582,7 @@ static void sweep_leases(struct worker *worker)
             files_release(worker->files, lease->programs[side].part);
             files_release(worker->files, lease->tables[side]);
         }
+        files_release(worker->files, lease->book);
         lease_destroy(lease);
         worker->leases[at] = worker->leases[--worker->lease_count];
     }

@@ -21,14 +21,16 @@ command_main show_command;                    /* show.c */
 command_main watch_command;                   /* follow.c */
 command_main pause_command, resume_command;   /* control.c */
 command_main stop_command, status_command;    /* control.c */
+command_main ls_command;                      /* lists.c */
+command_main workers_command, why_command;    /* workers.c */
 command_main priority_command, note_command;  /* control.c */
 command_main approve_command, reject_command; /* control.c */
 command_main delete_command;                  /* control.c */
-command_main ls_command, workers_command;     /* lists.c */
 command_main events_command;                  /* lists.c */
 command_main weights_command;                 /* weights.c */
 command_main engine_command;                  /* engine.c */
 command_main tables_command;                  /* tables.c */
+command_main book_command;                    /* book.c */
 command_main weights_import_command;          /* weights_import.c */
 command_main loop_command;                    /* loop.c */
 command_main gauntlet_command;                /* tournament_command.c */

@@ -84,9 +84,11 @@ static void note(const struct record *record, char *text, size_t size)
     struct sprt_test test;
     if (record_test(record, &test)) {
         struct sprt_state state;
+        char left[RECORD_LEFT];
         sprt_init(&state, &test, STATISTICS_PAIR_BINS);
-        snprintf(text, size, "LLR %.2f [%.2f, %.2f] (%s)", counters->llr, state.lower, state.upper,
-                 record->experiment.sprt.model);
+        record_left(record, left);
+        snprintf(text, size, "LLR %.2f [%.2f, %.2f] (%s)%s%s", counters->llr, state.lower, state.upper,
+                 record->experiment.sprt.model, *left ? "; time left " : "", left);
     } else if (record->experiment.kind == STORE_MATCH) {
         snprintf(text, size, "W %llu D %llu L %llu", (unsigned long long)counters->wins,
                  (unsigned long long)counters->draws, (unsigned long long)counters->losses);
@@ -103,15 +105,16 @@ static void show_json(struct follow *follow)
         return;
     follow->started = true;
     follow->shown_games = record->counters.games_stored;
-    json_t *line =
-        json_pack("{s:I, s:s, s:I, s:I, s:I, s:[I,I,I,I,I,I], s:I, s:I, s:I, s:o, s:o}", "experiment",
-                  (json_int_t)follow->experiment, "state", record_state_name(record->state), "pairs",
-                  (json_int_t)c->prefix_pairs, "planned_pairs", (json_int_t)record->experiment.planned_pairs,
-                  "games_stored", (json_int_t)record->counters.games_stored, "counts", (json_int_t)c->ll,
-                  (json_int_t)c->ld, (json_int_t)c->dd, (json_int_t)c->wl, (json_int_t)c->dw,
-                  (json_int_t)c->ww, "wins", (json_int_t)c->wins, "draws", (json_int_t)c->draws, "losses",
-                  (json_int_t)c->losses, "llr", record->experiment.has_sprt ? json_real(c->llr) : json_null(),
-                  "verdict", record->has_verdict ? json_string(record->verdict.verdict) : json_null());
+    json_t *line = json_pack(
+        "{s:I, s:s, s:I, s:I, s:I, s:[I,I,I,I,I,I], s:I, s:I, s:I, s:o, s:o, s:o}", "experiment",
+        (json_int_t)follow->experiment, "state", record_state_name(record->state), "pairs",
+        (json_int_t)c->prefix_pairs, "planned_pairs", (json_int_t)record->experiment.planned_pairs,
+        "games_stored", (json_int_t)record->counters.games_stored, "counts", (json_int_t)c->ll,
+        (json_int_t)c->ld, (json_int_t)c->dd, (json_int_t)c->wl, (json_int_t)c->dw, (json_int_t)c->ww, "wins",
+        (json_int_t)c->wins, "draws", (json_int_t)c->draws, "losses", (json_int_t)c->losses, "llr",
+        record->experiment.has_sprt ? json_real(c->llr) : json_null(), "seconds_left",
+        record->has_left && record->seconds_left >= 0 ? json_real(record->seconds_left) : json_null(),
+        "verdict", record->has_verdict ? json_string(record->verdict.verdict) : json_null());
     table_json_print(line);
 }
 
@@ -134,7 +137,7 @@ static void warn_idle(struct follow *follow)
 static void show(struct follow *follow)
 {
     const struct record *record = &follow->record;
-    char text[96];
+    char text[192];
     if (follow->json) {
         show_json(follow);
         return;

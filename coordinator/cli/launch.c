@@ -62,6 +62,7 @@ const struct argp_option launch_options[] = {
      "Sent to that program, or of the built-in search; may be given again", 3},
     {"tables", OPTION_TABLES, "T", 0, "Endgame tables: some of `kroo tables ls` (default none)", 3},
     {"opening-plies", OPTION_OPENING, "K", 0, "Random plies before the players think (default 8)", 4},
+    {"book", TERMS_OPTION_BOOK, "B", 0, "Openings: a book of `kroo book ls`, in place of random plies", 4},
     {"seed", OPTION_SEED, "S", 0, "Everything random derives from it (default: a random one, printed)", 4},
     {"priority", OPTION_PRIORITY, "P", 0, "Higher goes first (default 0)", 5},
     {"audit", OPTION_AUDIT, "PERCENT", 0,
@@ -161,6 +162,7 @@ static error_t launch_parse(int key, char *text, struct argp_state *state)
     case OPTION_OPENING:
         create->spec.opening_plies =
             (uint32_t)args_number(state, "--opening-plies", text, 0, PLAY_OPENING_MAX);
+        launch->has_opening = true;
         return 0;
     case OPTION_SEED:
         create->spec.seed = args_number(state, "--seed", text, 0, SPECIFICATION_SEED_MAX);
@@ -195,8 +197,10 @@ static error_t launch_parse(int key, char *text, struct argp_state *state)
         launch->dry_run = true;
         return 0;
     default:
-        return parse_limit(key, text, state, &launch->limits[0]);
+        break;
     }
+    error_t error = terms_parse(key, text, state, &launch->terms);
+    return error == ARGP_ERR_UNKNOWN ? parse_limit(key, text, state, &launch->limits[0]) : error;
 }
 
 const struct argp launch_argp = {.options = launch_options, .parser = launch_parse};
@@ -542,6 +546,8 @@ static int prepare(struct launch *launch, const struct settings *settings)
         status = outfit_fill(store, &launch->outfits[0], &launch->outfits[1], &spec->a);
     if (status == COMMAND_DONE)
         status = outfit_fill(store, &launch->outfits[0], &launch->outfits[2], &spec->b);
+    if (status == COMMAND_DONE)
+        status = terms_fill(store, &launch->terms, launch->has_opening, &launch->create);
     store_close(store);
     return status;
 }

@@ -5,6 +5,7 @@
 
 #include "coordinator/cli/args.h"
 #include "coordinator/cli/outfit.h"
+#include "coordinator/cli/terms_options.h"
 #include "proto/message.h"
 #include "proto/settings.h"
 #include "sql/store.h"
@@ -23,7 +24,8 @@ struct launch {
     const char *weights[2];
     struct launch_limits limits[3];
     struct outfit outfits[3]; /* likewise */
-    bool has_pairs, has_seed, has_audit, wait, dry_run;
+    struct terms_options terms;
+    bool has_pairs, has_seed, has_opening, has_audit, wait, dry_run;
     /* NULL, or what completes the request once its players are known: COMMAND_DONE, or said why not. */
     int (*complete)(struct launch *launch, const struct settings *settings);
     uint64_t experiment; /* once it was submitted; otherwise 0 */

@@ -1,18 +1,17 @@
-/* `kroo ls`, `kroo workers`, `kroo events`: one query, one table each. */
+/* `kroo ls`, `kroo events`: one query, one table each. */
 #include <stdio.h>
 
 #include "coordinator/cli/args.h"
 #include "coordinator/cli/commands.h"
 #include "coordinator/cli/connect.h"
 
-enum { OPTION_LIMIT = 0x3000, OPTION_STATE, OPTION_ALL, OPTION_KIND };
+enum { OPTION_LIMIT = 0x3000, OPTION_STATE, OPTION_KIND };
 enum { LIMIT_MAX = 1000000 };
 
 struct list {
     struct args_common common;
     uint64_t limit;
     const char *state, *kind, *id;
-    bool all;
 };
 
 static error_t list_parse(int key, char *text, struct argp_state *state)
@@ -30,9 +29,6 @@ static error_t list_parse(int key, char *text, struct argp_state *state)
         return 0;
     case OPTION_KIND:
         list->kind = text;
-        return 0;
-    case OPTION_ALL:
-        list->all = true;
         return 0;
     default:
         return ARGP_ERR_UNKNOWN;
@@ -64,7 +60,9 @@ int ls_command(int argc, char **argv)
         .parser = list_parse,
         .doc =
             "List the experiments, newest last. Wins, draws and losses are games of the counted pairs, from "
-            "player A's view.\v"
+            "player A's view; time left comes from the measured speed, `about` where a sequential test may "
+            "end "
+            "sooner or later than its difference seen so far lets expect.\v"
             "Examples:\n  kroo ls\n  kroo ls --state running --json",
         .children = args_common_children};
     static const char sql[] =
@@ -81,8 +79,12 @@ int ls_command(int argc, char **argv)
         "drawn,"
         " case when p.kind = 'match' then p.losses end as lost,"
         " case when p.sprt_model is not null then round(p.llr::numeric, 3) end as llr,"
+        " case when p.state <> 'running' then null when r.seconds_left is null or r.seconds_left > 3e8 then "
+        "'unknown'"
+        " else concat(case when r.is_expected then 'about ' end, justify_interval(make_interval(secs =>"
+        " round(r.seconds_left)))) end as time_left,"
         " to_char(p.created_at at time zone 'UTC', 'YYYY-MM-DD HH24:MI') as created, p.note"
-        " from kroo.experiment_progress p"
+        " from kroo.experiment_progress p left join kroo.experiment_rate r on r.experiment_id = p.id"
         " where ($2::text is null or p.state = $2) and ($3::text is null or p.kind = $3)"
         " order by p.id desc limit $1::bigint) newest order by id";
     struct list list = {.limit = 50};
@@ -91,34 +93,6 @@ int ls_command(int argc, char **argv)
     snprintf(limit, sizeof limit, "%llu", (unsigned long long)list.limit);
     const char *parameters[] = {limit, list.state, list.kind};
     return run_list(&list, sql, parameters, 3, "no experiments: `kroo selfplay --pairs 100` makes one");
-}
-
-int workers_command(int argc, char **argv)
-{
-    static const struct argp_option options[] = {
-        {"all", OPTION_ALL, NULL, 0, "Also sessions that have ended", 1},
-        {"limit", OPTION_LIMIT, "N", 0, "At most N sessions, the newest (default 1000)", 1},
-        {0}};
-    static const struct argp argp = {.options = options,
-                                     .parser = list_parse,
-                                     .doc = "The workers' sessions, from the database: who they are, what "
-                                            "they hold, what they have finished. "
-                                            "What they do at this very moment is in `kroo status`.\v"
-                                            "Examples:\n  kroo workers\n  kroo workers --all --json",
-                                     .children = args_common_children};
-    static const char sql[] =
-        "select * from (select s.id as session, s.name, coalesce(s.peer_name, s.peer) as peer, s.slots,"
-        " s.open_leases, s.done_leases, s.lost_leases, s.done_pairs,"
-        " to_char(s.started_at at time zone 'UTC', 'YYYY-MM-DD HH24:MI:SS') as started,"
-        " to_char(s.ended_at at time zone 'UTC', 'YYYY-MM-DD HH24:MI:SS') as ended, s.engine_build as engine"
-        " from kroo.worker_session s where s.slots > 0 and ($2::boolean or s.ended_at is null)"
-        " order by s.started_at desc, s.id limit $1::bigint) newest order by started, session";
-    struct list list = {.limit = 1000};
-    argp_parse(&argp, argc, argv, 0, NULL, &list);
-    char limit[24];
-    snprintf(limit, sizeof limit, "%llu", (unsigned long long)list.limit);
-    const char *parameters[] = {limit, list.all ? "true" : "false"};
-    return run_list(&list, sql, parameters, 2, "no worker is connected");
 }
 
 static error_t events_parse(int key, char *text, struct argp_state *state)

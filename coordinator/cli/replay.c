@@ -58,7 +58,7 @@ static int load_game(struct replay *replay, struct store *store)
 
 int replay_load(struct replay *replay, struct store *store)
 {
-    char reason[TUNING_REASON];
+    char reason[STORE_TEXT];
     const struct store_experiment *experiment = &replay->record.experiment;
     enum store_error error = record_load(store, replay->id, &replay->record);
     if (error == STORE_ERROR_REFUSED)
@@ -66,32 +66,31 @@ int replay_load(struct replay *replay, struct store *store)
                            (unsigned long long)replay->id);
     if (error != STORE_OK)
         return connect_failed(store, error);
-    if (rules_parse(experiment->rules, &replay->rules, reason, sizeof reason) != 0)
+    error = terms_load(store, experiment, &replay->terms, reason);
+    if (error == STORE_ERROR_REFUSED)
         return args_refuse("%s", reason);
+    if (error != STORE_OK)
+        return connect_failed(store, error);
     struct store_player a = experiment->a, b = experiment->b;
     if (experiment->kind == STORE_TUNE &&
         tune_history_seat(store, experiment, replay->pair, &a, &b, reason) != STORE_OK)
         return args_refuse("%s", reason);
-    int status = stand_in_load(&replay->players[0], store, &a, &replay->rules);
+    int status = stand_in_load(&replay->players[0], store, &a, replay->terms->setup.rules);
     if (status == COMMAND_DONE)
-        status = stand_in_load(&replay->players[1], store, &b, &replay->rules);
+        status = stand_in_load(&replay->players[1], store, &b, replay->terms->setup.rules);
     return status;
 }
 
 enum play_status replay_play(struct replay *replay)
 {
-    const struct store_experiment *experiment = &replay->record.experiment;
-    struct play_setup setup = {.rules = &replay->rules,
-                               .seed = experiment->seed,
-                               .opening_plies = experiment->opening_plies,
-                               .noise_ppm = experiment->noise_ppm};
     struct play_seats *seats = play_seats_create();
     if (!seats)
         return PLAY_MEMORY;
     for (unsigned seat = 0; seat < 2; seat++)
         play_seats_use(seats, seat, stand_in_mover(&replay->players[seat]));
-    enum play_status status = play_game(seats, &setup, &replay->players[0].side, &replay->players[1].side,
-                                        replay->pair, (unsigned)replay->leg, NULL, NULL, &replay->again);
+    enum play_status status =
+        play_game(seats, &replay->terms->setup, &replay->players[0].side, &replay->players[1].side,
+                  replay->pair, (unsigned)replay->leg, NULL, NULL, &replay->again);
     play_seats_destroy(seats);
     return status;
 }
@@ -161,6 +160,7 @@ void replay_done(struct replay *replay)
     store_table_done(&replay->stored);
     stand_in_done(&replay->players[0]);
     stand_in_done(&replay->players[1]);
+    terms_destroy(replay->terms);
 }
 
 int replay_command(int argc, char **argv)

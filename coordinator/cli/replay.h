@@ -7,13 +7,13 @@
 #include "coordinator/cli/stand_in.h"
 #include "coordinator/cli/table.h"
 #include "coordinator/record.h"
-#include "engine/play.h"
+#include "coordinator/terms.h"
 
 struct replay {
     struct args_common common;
     uint64_t id, pair, leg;
     struct record record;
-    struct rules rules;
+    struct terms *terms;
     struct stand_in players[2]; /* a, b */
     struct store_table stored;  /* moves, result, reason, south, north */
     struct play_record again;

@@ -137,9 +137,11 @@ static int find_names(struct run *run, struct store *store)
         status = find_player(store, &names->b, spec->rules, &spec->b);
     if (status == COMMAND_DONE && names->adjudication[0])
         status = outfit_find_tables(store, names->adjudication, spec->adjudication);
-    if (status == COMMAND_DONE && (names->book[0] || names->tune[0]))
-        status =
-            args_refuse("field \"%s\" is a sha256 of 64 letters, or null", names->book[0] ? "book" : "tune");
+    uint32_t openings;
+    if (status == COMMAND_DONE && names->book[0])
+        status = terms_find_book(store, names->book, &run->launch.create, &openings);
+    if (status == COMMAND_DONE && names->tune[0])
+        status = args_refuse("field \"tune\" is a sha256 of 64 letters, or null");
     return status;
 }
 

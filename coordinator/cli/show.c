@@ -112,6 +112,16 @@ static void print_player(const char *side, const struct store_player *player, co
     printf(" a move, table of %u KiB\n", player->limits.hash_kib);
 }
 
+static void print_openings(const struct record *record)
+{
+    char hex[ARTIFACT_HEX];
+    if (message_hash_is_none(record->experiment.book))
+        return;
+    artifact_hex(record->experiment.book, hex);
+    printf("  %-11s %s (%.12s), %u openings%s\n", "book", record->book, hex, record->book_openings,
+           record_counters(record)->prefix_pairs == record->book_openings ? ", used up" : "");
+}
+
 static void print_specification(const struct show *show)
 {
     const struct record *record = &show->record;
@@ -129,13 +139,18 @@ static void print_specification(const struct show *show)
         print_outfit(&e->b, record->engine_b, record->tables_b);
     }
     printf("  %-11s %s\n", "rules", e->rules);
+    print_openings(record);
     printf("  %-11s %llu; %u opening plies, %g %% noise%s\n", "seed", (unsigned long long)e->seed,
            e->opening_plies, e->noise_ppm / 1e4,
            specification_reproducible(&create.spec) ? "" : "; not reproducible (limits of time)");
     printf("  %-11s %s\n", "engine", e->a.engine_build);
-    printf("  %-11s %s%s%s, priority %d, key %s\n", "created", record->created_at,
-           *e->created_by ? " by " : "", e->created_by, e->priority,
+    printf("  %-11s %s%s%s, priority %d, share %u, key %s\n", "created", record->created_at,
+           *e->created_by ? " by " : "", e->created_by, e->priority, e->share,
            *e->idempotency_key ? e->idempotency_key : "-");
+    if (e->core_cap)
+        printf("  %-11s at most %u games at once\n", "cap", e->core_cap);
+    if (*e->tags)
+        printf("  %-11s %s\n", "needs tags", e->tags);
     if (*record->ended_at)
         printf("  %-11s %s, after %.0f s\n", "ended", record->ended_at, record->seconds);
     if (*e->note)
@@ -227,6 +242,12 @@ static void print_work(const struct show *show)
     printf("  %-11s %llu at work, %llu leases open, %llu disputes open\n", "workers",
            (unsigned long long)show->record.active_sessions, (unsigned long long)show->record.open_leases,
            (unsigned long long)show->record.open_disputes);
+    char left[RECORD_LEFT];
+    record_left(&show->record, left);
+    if (show->record.pairs_per_minute > 0)
+        printf("  %-11s %.1f pairs a minute lately\n", "speed", show->record.pairs_per_minute);
+    if (*left)
+        printf("  %-11s %s; %llu pairs\n", "time left", left, (unsigned long long)show->record.pairs_left);
     print_reproducible(show);
     for (unsigned i = 0; i < show->warning_count; i++)
         printf("  %-11s %s\n", "warning", show->warnings[i]);
@@ -258,6 +279,17 @@ static json_t *player_json(const struct store_player *player, const char *label,
     return object;
 }
 
+/* The book of an experiment, or null. */
+static json_t *book_json(const struct record *record)
+{
+    char hex[ARTIFACT_HEX];
+    if (message_hash_is_none(record->experiment.book))
+        return json_null();
+    artifact_hex(record->experiment.book, hex);
+    return json_pack("{s:s, s:s, s:I}", "name", record->book, "sha256", hex, "openings",
+                     (json_int_t)record->book_openings);
+}
+
 static json_t *specification_json(const struct show *show)
 {
     const struct record *record = &show->record;
@@ -266,7 +298,7 @@ static json_t *specification_json(const struct show *show)
     record_specification(record, &create);
     return json_pack(
         "{s:I, s:s, s:s, s:s, s:s, s:I, s:I, s:I, s:b, s:b, s:i, s:s, s:s, s:s, s:s, s:o, s:f, s:o, s:o,"
-        " s:I}",
+        " s:I, s:o}",
         "experiment", (json_int_t)e->id, "kind", record_kind_name(e->kind), "state",
         record_state_name(record->state), "state_reason", record->state_reason, "rules", e->rules, "seed",
         (json_int_t)e->seed, "opening_plies", (json_int_t)e->opening_plies, "noise_ppm",
@@ -276,7 +308,7 @@ static json_t *specification_json(const struct show *show)
         *record->ended_at ? json_string(record->ended_at) : json_null(), "seconds", record->seconds, "a",
         player_json(&e->a, record->label_a, record->engine_a, record->tables_a), "b",
         player_json(&e->b, record->label_b, record->engine_b, record->tables_b), "planned_pairs",
-        (json_int_t)e->planned_pairs);
+        (json_int_t)e->planned_pairs, "book", book_json(record));
 }
 
 static json_t *counts_json(const struct store_counters *c)
@@ -340,6 +372,16 @@ static json_t *warnings_json(const struct show *show)
     return array;
 }
 
+static json_t *left_json(const struct record *record)
+{
+    if (!record->has_left)
+        return json_null();
+    return json_pack("{s:I, s:b, s:o, s:o}", "pairs", (json_int_t)record->pairs_left, "is_expected",
+                     record->is_expected, "pairs_per_minute",
+                     record->pairs_per_minute > 0 ? json_real(record->pairs_per_minute) : json_null(),
+                     "seconds", record->seconds_left >= 0 ? json_real(record->seconds_left) : json_null());
+}
+
 static int print_object(const struct show *show)
 {
     json_t *object = specification_json(show);
@@ -355,6 +397,7 @@ static int print_object(const struct show *show)
     json_object_set_new(object, "open_leases", json_integer((json_int_t)show->record.open_leases));
     json_object_set_new(object, "active_sessions", json_integer((json_int_t)show->record.active_sessions));
     json_object_set_new(object, "open_disputes", json_integer((json_int_t)show->record.open_disputes));
+    json_object_set_new(object, "left", left_json(&show->record));
     json_object_set_new(object, "reproducible", json_string(store_cell(&show->reproducible, 0, 0)));
     json_object_set_new(object, "warnings", warnings_json(show));
     return table_json_print(object);

@@ -21,6 +21,7 @@ static const struct {
     {"eval", eval_main, "         positions on standard input, evaluations"},
     {"rules", rules_main, "        the rule sets and their fields"},
     {"tables", tables_main, "       endgame tables: build, stat, probe, check, positions"},
+    {"book", book_main, "         opening books: make, show, check, measure"},
     {"perfect", perfect_main, "      how near the player is to perfect play, by endgame tables"},
 };
 

@@ -18,5 +18,6 @@ tool_main analyse_main;            /* analyse.c */
 tool_main play_main;               /* play.c */
 tool_main tables_main;             /* tables.c */
 tool_main perfect_main;            /* perfect.c */
+tool_main book_main;               /* book.c */
 
 #endif

@@ -45,7 +45,7 @@ select set_eq($$select * from column_updates_of('kroo_trainer')$$, array['learni
 select set_eq($$select u from column_updates_of('kroo_coordinator') u where u !~ '^experiment_counter'$$,
     array['experiment.state', 'experiment.state_reason', 'experiment.ended_at', 'experiment.priority', 'experiment.note',
     'experiment.submitter', 'dispute.runs_before', 'hook_run.state', 'hook_run.started_at', 'hook_run.ended_at',
-    'hook_run.outcome', 'session.ended_at',
+    'hook_run.outcome', 'session.ended_at', 'session.scale_ppm',
     'lease.state', 'lease.ended_at', 'dispute.state', 'dispute.settled_at', 'dispute.settlement', 'peer.name', 'peer.role',
     'peer.allowed_at', 'peer.allowed_by', 'peer.revoked_at', 'peer.revoked_by', 'tournament.planned_rounds',
     'tournament_pairing.experiment_id',
@@ -53,7 +53,7 @@ select set_eq($$select u from column_updates_of('kroo_coordinator') u where u !~
     'tune_batch.won', 'tune_batch.lost', 'tune_batch.theta', 'tune_batch.applied_at'],
     'a coordinator changes states, never specifications, games or verdicts');
 select is_empty($$select proname from pg_proc where pronamespace = 'kroo'::regnamespace and proname not in
-    ('verify_counters', 'counters_recompute', 'experiment_descendants', 'verify_rollups', 'rollup_segment_pairs', 'shared_opening', 'rollup_due',
+    ('verify_counters', 'counters_recompute', 'sprt_pairs_left', 'experiment_descendants', 'verify_rollups', 'rollup_segment_pairs', 'shared_opening', 'rollup_due',
     'rollup_endings', 'rollup_openings', 'rollup_pairs', 'rollup_sessions') and has_function_privilege('kroo_reader', oid, 'EXECUTE')$$,
     'a reader runs the checks, what they read, and nothing else');
 

@@ -50,7 +50,7 @@ is_known() {
     for word in "$@"; do
         word=${word%%|*}
         [[ $word =~ ^[a-z]+$ ]] || break
-        [[ ${help[*]} =~ ^[a-z-]+(\ weights|\ key|\ engine|\ tables|\ loop|\ tournament|\ preset|\ pool)?$ ]] || break
+        [[ ${help[*]} =~ ^[a-z-]+(\ weights|\ key|\ engine|\ tables|\ book|\ loop|\ tournament|\ preset|\ pool)?$ ]] || break
         help+=("$word")
     done
     case $program in kroo-worker | kroo-coordinator) help=("$program") ;; esac

@@ -28,10 +28,14 @@ tagged=$(launch --pairs 20 --nodes 50 --tags gpu,os=linux --priority 5)
 idle_for_tags() { grep -q "experiment $tagged needs the tag gpu" "$work/plain.log"; }
 ok "a worker without the tag says why it is idle" wait_until 40 idle_for_tags
 open=$(launch --pairs 20 --nodes 50)
-ok "and plays what it may, of a lower priority" wait_until 15 finished "$open"
+ok "and plays what it may, of a lower priority" wait_until 40 finished "$open"
+told() { "$kroo" why --dir "$dir" plain | grep -q "it waits: experiment $tagged needs the tag gpu"; }
+ok "kroo why tells the same" wait_until 20 told
+is "kroo workers lists it so" "$("$kroo" workers --dir "$dir" --json | jq -r '.[] | select(.name == "plain") | .state')" waiting
+fails "nobody of that name" 1 'no worker "nobody"' "$kroo" why --dir "$dir" nobody
 is "nothing of the other went out" "$(sql "select count(*) from lease where experiment_id = $tagged")" 0
 worker equipped 2 --tags gpu
-ok "a worker with the tag plays it" wait_until 15 finished "$tagged"
+ok "a worker with the tag plays it" wait_until 40 finished "$tagged"
 is "alone" "$(leases "$tagged" plain)" 0
 
 # --- a cap of two games at a time, and workers of one and of two play threads ---
@@ -43,11 +47,16 @@ is "three play threads never had pairs of it at once" \
 
 # --- priority (OpenBench f35961e): within a lease all workers leave the lower one ---
 low=$(launch --pairs 100000 --nodes 1000)
-ok "both play" wait_until 15 has_leases "$low" plain
-ok "both play" wait_until 15 has_leases "$low" equipped
+ok "both play" wait_until 40 has_leases "$low" plain
+ok "both play" wait_until 40 has_leases "$low" equipped
 high=$(launch --pairs 100000 --nodes 1000 --priority 1)
-ok "one goes to the higher" wait_until 15 has_leases "$high" plain
-ok "and the other" wait_until 15 has_leases "$high" equipped
+ok "one goes to the higher" wait_until 40 has_leases "$high" plain
+ok "and the other" wait_until 40 has_leases "$high" equipped
+playing() { "$kroo" why --dir "$dir" "$1" | grep -q "it plays experiment.* $high"; }
+ok "kroo why says what it plays" wait_until 40 playing plain
+known() { "$kroo" show --dir "$dir" "$high" --json | jq -e '.left | .pairs > 0 and .pairs_per_minute > 0 and .seconds > 0'; }
+ok "the time left is known" wait_until 30 known
+ok "kroo ls shows it" sh -c "'$kroo' ls --dir '$dir' --json | jq -e '.[] | select(.id == $high) | .time_left != \"unknown\"' >/dev/null"
 is "nothing of the lower goes out after that" \
     "$(sql "select count(*) from lease where experiment_id = $low and granted_at > (select max(first) from
             (select min(granted_at) as first from lease where experiment_id = $high group by session_id) as f)")" 0
@@ -57,12 +66,14 @@ is "nothing of the lower goes out after that" \
 # --- the last range of a worker that is stopped: its term is a minute, nobody waits for it ---
 # shellcheck disable=SC2046
 kill -9 $(jobs -p)
+gone() { [ "$("$kroo" workers --dir "$dir" --json | jq -r '[.[] | select(.state == "gone")] | length')" = 2 ]; }
+ok "killed, they are told gone (fishtest#602)" wait_until 40 gone
 # shellcheck disable=SC2046
 wait $(jobs -p) 2>/dev/null
 worker slow 1
 slow=$!
 tail=$(launch --pairs 2 --nodes 20000)
-ok "a worker holds all that is left" wait_until 15 has_leases "$tail" slow
+ok "a worker holds all that is left" wait_until 40 has_leases "$tail" slow
 kill -STOP $slow
 worker quick 1
 ok "another ends it" wait_until 50 finished "$tail"

@@ -28,7 +28,8 @@ static void fixture_init(struct fixture *f, uint64_t nodes, unsigned opening, ui
 {
     f->rules = site_rules();
     f->weights = weights_create_starting("site");
-    f->setup = (struct play_setup){&f->rules, 2024, opening, noise_ppm};
+    f->setup = (struct play_setup){
+        .rules = &f->rules, .seed = 2024, .opening_plies = opening, .noise_ppm = noise_ppm};
     f->side = (struct play_side){f->weights, {.nodes = nodes}, 64};
     f->seats = play_seats_create();
 }

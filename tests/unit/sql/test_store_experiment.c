@@ -73,12 +73,57 @@ static void assert_same(const struct store_experiment *one, const struct store_e
     assert_int_equal(one->b.limits.increment_ms, other->b.limits.increment_ms);
 }
 
+/* The store does not look into it: an artifact of any content, with openings beside it. */
+static const char *opening(const void *context, uint32_t index, size_t *plies)
+{
+    const char *text = context;
+    for (; index > 0; index--)
+        text = strchr(text, '\n') + 1;
+    *plies = strcspn(text, "\n");
+    return text;
+}
+
+static void put_book(struct store *to, const char *text, uint8_t sha256[STORE_HASH])
+{
+    struct store_book book = {.name = "book",
+                              .rules = "site",
+                              .openings = 2,
+                              .plies_min = 3,
+                              .plies_max = 4,
+                              .made = "by hand"},
+                      found;
+    bool existed;
+    crypto_hash_sha256(book.sha256, (const unsigned char *)text, strlen(text));
+    memcpy(sha256, book.sha256, STORE_HASH);
+    for (int i = 0; i < 2; i++) {
+        assert_ok(to, store_begin(to));
+        assert_ok(to, store_book_put(to, &book, text, strlen(text), opening, text, "tester", &existed));
+        assert_ok(to, store_commit(to));
+        assert_int_equal(existed, i > 0);
+    }
+    assert_ok(to, store_book_find(to, "book", NULL, &found));
+    assert_memory_equal(&found, &book, sizeof book);
+    assert_string_equal(
+        fixture_cell(to, "select string_agg(number || moves, ' ' order by number) from kroo.book_opening"),
+        "0AaBb 1FcE");
+    snprintf(book.name, sizeof book.name, "other");
+    assert_int_equal(store_book_put(to, &book, text, strlen(text), opening, text, "tester", &existed),
+                     STORE_ERROR_REFUSED);
+    assert_non_null(strstr(store_reason(to), "under the name book"));
+    snprintf(book.name, sizeof book.name, "book");
+    book.sha256[0] ^= 1;
+    assert_int_equal(store_book_put(to, &book, text, strlen(text), opening, text, "tester", &existed),
+                     STORE_ERROR_REFUSED);
+    assert_non_null(strstr(store_reason(to), "taken by another book"));
+}
+
 static void comes_back_as_it_was(void **state)
 {
     (void)state;
     struct store_experiment made[2] = {fixture_experiment(store), match()}, found;
     snprintf(made[1].idempotency_key, sizeof made[1].idempotency_key, "key 'quoted'");
-    memcpy(made[1].book, made[1].a.weights, STORE_HASH); /* any artifact */
+    put_book(store, "AaBb\nFcE\n", made[1].book);
+    made[1].opening_plies = 0;
     made[1].state = STORE_PENDING;
     made[1].resign_score = 900;
     made[1].resign_plies = 4;

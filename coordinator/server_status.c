@@ -1,0 +1,138 @@
+/* How the coordinator stands at this moment: `kroo status`, `kroo workers`, `kroo why`. */
+#include <jansson.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "coordinator/explain.h"
+#include "coordinator/server_parts.h"
+#include "engine/build.h"
+
+enum {
+    LISTING_BYTES_MAX = 160 * 1024, /* of the workers in a reply */
+    WORKER_BYTES = 640,             /* of one, its sentence and tags left out */
+    SILENT_SLACK_MS = 5000,
+};
+
+struct session_listing {
+    struct server *server;
+    json_t *array;
+    const char *asked; /* name or number of the worker; "": all */
+    uint32_t skip;
+    size_t bytes;
+};
+
+/* Silent for longer than three reports and what a slow machine may need, it is taken to be gone. */
+static int64_t silent_most_ms(const struct server *server)
+{
+    return 3 * (int64_t)server->options.progress_ms + SILENT_SLACK_MS;
+}
+
+static json_t *session_experiments(const struct server *server, const struct session *session,
+                                   uint64_t experiments[EXPLAIN_EXPERIMENTS], size_t *count)
+{
+    json_t *array = json_array();
+    *count = lease_session_experiments(server->leases, session->id, experiments, EXPLAIN_EXPERIMENTS);
+    for (size_t i = 0; i < *count && i < EXPLAIN_EXPERIMENTS; i++)
+        json_array_append_new(array, json_integer((json_int_t)experiments[i]));
+    return array;
+}
+
+static json_t *describe_session(struct server *server, const struct session *session)
+{
+    struct lease_session_view view = {0};
+    uint64_t experiments[EXPLAIN_EXPERIMENTS];
+    char why[EXPLAIN_TEXT];
+    lease_session_find(server->leases, session->id, &view);
+    struct explain_facts facts = {
+        .silent_ms = server->now_ms - session->heard_ms,
+        .silent_most_ms = silent_most_ms(server),
+        .term_ms = server->options.term_ms,
+        .leases = view.leases,
+        .pairs_out = view.pairs_out,
+        .experiments = experiments,
+        .games_per_minute = meter_games_per_minute(&session->meter, server->now_ms),
+        .told = session->told,
+        .told_ms = server->now_ms - session->told_ms,
+    };
+    json_t *plays = session_experiments(server, session, experiments, &facts.experiment_count);
+    enum explain_state state = explain(&facts, why);
+    return json_pack("{s:I, s:s, s:s, s:s, s:s, s:s, s:o, s:s, s:i, s:i, s:I, s:I, s:I, s:I, s:f, s:f, s:f}",
+                     "session", (json_int_t)session->id, "name", session->name, "peer",
+                     allowlist_name(&server->allowlist, session->peer.user), "engine_build",
+                     session->engine_build, "state", explain_state_name(state), "why", why, "plays", plays,
+                     "tags", session->tags, "slots", (int)session->slots, "leases", (int)view.leases,
+                     "pairs_out", (json_int_t)view.pairs_out, "games", (json_int_t)session->games, "refused",
+                     (json_int_t)session->refused, "silent_ms", (json_int_t)facts.silent_ms, "pair_ms",
+                     view.pair_ms, "games_per_minute", facts.games_per_minute, "nodes_per_second",
+                     meter_nodes_per_second(&session->meter, server->now_ms));
+}
+
+/* By its name, or by its session's number. */
+static bool is_asked_for(const struct session *session, const char *asked)
+{
+    char number[24];
+    snprintf(number, sizeof number, "%llu", (unsigned long long)session->id);
+    return asked[0] == '\0' || strcmp(asked, session->name) == 0 || strcmp(asked, number) == 0;
+}
+
+static void list_session(void *context, struct session *session)
+{
+    struct session_listing *listing = context;
+    if (session->role != MESSAGE_ROLE_WORKER || !is_asked_for(session, listing->asked) ||
+        listing->bytes > LISTING_BYTES_MAX)
+        return;
+    if (listing->skip > 0) {
+        listing->skip--;
+        return;
+    }
+    json_t *described = describe_session(listing->server, session);
+    if (!described)
+        return;
+    listing->bytes +=
+        WORKER_BYTES + strlen(json_string_value(json_object_get(described, "why"))) + strlen(session->tags);
+    json_array_append_new(listing->array, described);
+}
+
+static json_t *status_counters(const struct server *server)
+{
+    struct router_counters wire = router_counters(server->router);
+    struct writer_counters rows = writer_counters(server->writer);
+    const struct server_counters *own = &server->counters;
+    return json_pack("{s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I}",
+                     "received", (json_int_t)wire.received, "sent", (json_int_t)wire.sent, "malformed",
+                     (json_int_t)wire.malformed, "oversized", (json_int_t)wire.oversized,
+                     "handshakes_refused", (json_int_t)wire.refused_handshakes, "games_committed",
+                     (json_int_t)rows.games, "duplicates", (json_int_t)rows.duplicates, "conflicts",
+                     (json_int_t)rows.conflicts, "commits", (json_int_t)rows.commits, "reconnects",
+                     (json_int_t)rows.reconnects, "games_refused", (json_int_t)own->refused_games,
+                     "leases_granted", (json_int_t)own->grants, "leases_lapsed", (json_int_t)own->expired,
+                     "not_allowed", (json_int_t)own->not_allowed, "busy", (json_int_t)own->busy);
+}
+
+void server_status(struct server *server, struct session *session, const struct message *message)
+{
+    struct session_listing listing = {.server = server,
+                                      .array = json_array(),
+                                      .asked = message->status_request.worker,
+                                      .skip = message->status_request.skip};
+    char database[STORE_TEXT] = "up";
+    roster_each(server->roster, list_session, &listing);
+    writer_is_up(server->writer, database, sizeof database);
+    json_t *status =
+        json_pack("{s:s, s:I, s:s, s:i, s:i, s:i, s:i, s:i, s:o, s:o}", "engine_build", engine_build(),
+                  "uptime_ms", (json_int_t)(server->now_ms - server->started_ms), "database", database,
+                  "sessions", (int)roster_count(server->roster), "leases", (int)lease_count(server->leases),
+                  "experiments_running", (int)schedule_count(server->schedule), "writer_queue",
+                  (int)writer_queue_count(server->writer), "outstanding", (int)server->outstanding,
+                  "counters", status_counters(server), "workers", listing.array);
+    struct message reply = {.request = message->request, .kind = MESSAGE_STATUS_REPLY};
+    reply.status_reply.json = status ? json_dumps(status, JSON_COMPACT) : NULL;
+    json_decref(status);
+    if (reply.status_reply.json)
+        server_reply(server, &session->peer, &reply);
+    else
+        server_refuse(server, &session->peer, message->request, MESSAGE_REFUSAL_BUSY, SERVER_RETRY_MS,
+                      "no memory");
+    free(reply.status_reply.json);
+}
