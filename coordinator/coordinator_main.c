@@ -32,7 +32,8 @@ enum {
     OPTION_WINDOW,
     OPTION_DRAIN,
     OPTION_LOG,
-    OPTION_KEY
+    OPTION_KEY,
+    OPTION_HOOKS
 };
 
 static const struct argp_option options[] = {
@@ -44,6 +45,8 @@ static const struct argp_option options[] = {
     {"progress-ms", OPTION_PROGRESS, "MS", 0, "workers report at least this often (5000)", 0},
     {"window", OPTION_WINDOW, "PAIRS", 0, "pairs that may be out beyond the counted prefix (65536)", 0},
     {"drain-ms", OPTION_DRAIN, "MS", 0, "on SIGTERM commit what is queued for at most this long (5000)", 0},
+    {"hooks", OPTION_HOOKS, "DIR", 0, "folder of programs that experiments may have run when they end (none)",
+     0},
     {"log-level", OPTION_LOG, "LEVEL", 0, "debug, info, warning or error (info)", 0},
     {"allow-unsafe-database", OPTION_UNSAFE, NULL, 0, "accept fsync or synchronous_commit off", 0},
     {0},
@@ -79,6 +82,9 @@ static error_t parse_option(int key, char *value, struct argp_state *state)
         return 0;
     case OPTION_KEY:
         give(arguments, "key", value);
+        return 0;
+    case OPTION_HOOKS:
+        give(arguments, "hooks", value);
         return 0;
     case OPTION_TERM:
         give(arguments, "term_ms", value);
@@ -147,6 +153,28 @@ static int split_endpoints(char *list, struct server_options *out)
     return out->endpoint_count ? 0 : -1;
 }
 
+/* What timed play asks of a worker. */
+static int read_fitness(const struct settings *settings, struct fitness_policy *out, char *reason,
+                        size_t size)
+{
+    const struct {
+        const char *name;
+        int64_t most, usual;
+        uint32_t *value;
+    } wanted[] = {{"reference_speed", UINT32_MAX, FITNESS_REFERENCE, &out->reference},
+                  {"timed_slow", 100, FITNESS_SLOW, &out->slow},
+                  {"timed_spread", 1000000, FITNESS_SPREAD, &out->spread},
+                  {"timed_load", 1000000, FITNESS_LOAD, &out->load}};
+    for (size_t i = 0; i < sizeof wanted / sizeof *wanted; i++) {
+        int64_t value;
+        if (settings_number(settings, wanted[i].name, 0, wanted[i].most, wanted[i].usual, &value, reason,
+                            size) != 0)
+            return -1;
+        *wanted[i].value = (uint32_t)value;
+    }
+    return 0;
+}
+
 struct numbers {
     int64_t term_ms, progress_ms, window, drain_ms;
 };
@@ -177,7 +205,8 @@ static int run(const struct settings *settings, bool allow_unsafe)
     const char *key_file = settings_get(settings, "key", NULL);
     const char *database = settings_get(settings, "database", NULL);
     char *endpoints = strdup(settings_get(settings, "endpoint", "tcp://127.0.0.1:7710"));
-    struct server_options server = {.conninfo = database, .allow_unsafe = allow_unsafe};
+    struct server_options server = {
+        .conninfo = database, .allow_unsafe = allow_unsafe, .hooks = settings_get(settings, "hooks", NULL)};
     enum log_level level = LOG_LEVEL_INFO;
     int status = 0;
     if (log_parse_level(settings_get(settings, "log_level", "info"), &level) != 0)
@@ -187,7 +216,8 @@ static int run(const struct settings *settings, bool allow_unsafe)
                                   "with `kroo up`");
     else if (!endpoints || split_endpoints(endpoints, &server) != 0)
         status = fail(EXIT_USAGE, "endpoint wants one to eight addresses");
-    else if (read_numbers(settings, &numbers, reason, sizeof reason) != 0)
+    else if (read_numbers(settings, &numbers, reason, sizeof reason) != 0 ||
+             read_fitness(settings, &server.fitness, reason, sizeof reason) != 0)
         status = fail(EXIT_USAGE, reason);
     else if (key_file && keys_load(key_file, &keys, reason, sizeof reason) != KEYS_OK)
         status = fail(EXIT_REFUSED, reason);

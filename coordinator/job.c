@@ -38,14 +38,23 @@ void job_destroy(struct job *job)
         free(job->report.again.pairs);
         free(job->report.closed);
         break;
+    case JOB_RELOAD:
+        free(job->reload.complete);
+        free(job->reload.leases);
+        free(job->reload.again.pairs);
+        break;
     case JOB_RECHECK:
         free(job->recheck.again.pairs);
+        break;
+    case JOB_HOOKS:
+        free(job->hooks.list);
         break;
     case JOB_CONTROL:
         free(job->control.disputed);
         break;
     case JOB_PEERS:
         free(job->peers.peers);
+        free(job->peers.flags);
         break;
     case JOB_CREATE:
         terms_destroy(job->create.terms);
@@ -55,7 +64,9 @@ void job_destroy(struct job *job)
     case JOB_SESSION_END:
     case JOB_BLOCK:
     case JOB_AUDIT_WAIVE:
+    case JOB_FLAG:
     case JOB_FAULT:
+    case JOB_HOOK_END:
     case JOB_EVENT:
     case JOB_PROMOTE:
     case JOB_LOOKUP:
@@ -63,6 +74,15 @@ void job_destroy(struct job *job)
         break;
     }
     free(job);
+}
+
+void jobs_destroy(struct job *jobs)
+{
+    while (jobs) {
+        struct job *next = jobs->next;
+        job_destroy(jobs);
+        jobs = next;
+    }
 }
 
 void job_queue_init(struct job_queue *queue, size_t count_max, size_t bytes_max)

@@ -13,6 +13,7 @@
 #include "coordinator/terms.h"
 #include "proto/message.h"
 #include "proto/socket.h"
+#include "sql/store_flag.h"
 
 enum job_kind {
     /* grouped in one transaction */
@@ -22,18 +23,22 @@ enum job_kind {
     JOB_SESSION,     /* a session row, then Welcome */
     JOB_SESSION_END, /* a session said goodbye */
     JOB_BLOCK,       /* an experiment that cannot go on, with the reason: `event` holds both */
+    JOB_FLAG,        /* a worker is set aside: nobody else's programs fail */
     JOB_AUDIT_WAIVE, /* nobody is there for an experiment's open audits: `event` holds its number */
     JOB_FAULT,       /* a program that gave no game */
+    JOB_HOOK_END,    /* a hook has ended: `event` holds how */
     JOB_EVENT,       /* a line of the event log */
     /* each in a transaction of its own */
     JOB_CREATE,
     JOB_CONTROL, /* a verb done to an experiment */
     JOB_PROMOTE,
+    JOB_HOOKS,    /* claims hooks that are due */
     JOB_ARTIFACT, /* an artifact's bytes, for the chunks */
     JOB_LOOKUP,   /* an experiment that is not in memory */
     /* from the writer, unasked */
     JOB_REPORT,  /* an experiment moved: pairs complete, prefix, decision */
     JOB_PEERS,   /* the allow-list, and the champion */
+    JOB_RELOAD,  /* an experiment whose games have changed places: prefix, leases, what is done */
     JOB_RECHECK, /* pairs of a finished experiment are to be played again */
     JOB_LOST,    /* another coordinator leads now, or the schema changed: give up */
 };
@@ -88,6 +93,13 @@ struct job_control {
     uint64_t games;                        /* deleted with it */
     uint64_t *disputed;                    /* of one that was blocked: pairs to play again */
     size_t disputed_count;
+};
+
+struct job_hooks {
+    uint64_t claim;
+    size_t limit;
+    struct store_hook *list;
+    size_t count;
 };
 
 struct job_promote {
@@ -150,6 +162,22 @@ struct job_peers {
     size_t count;
     uint64_t epoch;
     uint8_t champion[STORE_HASH];
+    struct store_flag *flags; /* workers that are set aside */
+    size_t flag_count;
+};
+
+struct job_flag {
+    char peer[STORE_NAME], name[STORE_NAME], reason[STORE_TEXT];
+};
+
+struct job_reload {
+    uint64_t experiment, prefix, awaiting;
+    bool ended;
+    uint64_t *complete; /* pairs beyond the prefix that are finished */
+    size_t complete_count;
+    struct store_lease *leases; /* of this experiment */
+    size_t lease_count;
+    struct job_replays again;
 };
 
 struct job {
@@ -171,17 +199,21 @@ struct job {
         struct job_create create;
         struct job_control control;
         struct job_promote promote;
+        struct job_hooks hooks;
         struct job_artifact artifact;
         struct job_lookup lookup;
         struct job_report report;
         struct job_recheck recheck;
         struct job_peers peers;
+        struct job_flag flag;
+        struct job_reload reload;
     };
 };
 
 /* NULL when memory is short. */
 struct job *job_create(enum job_kind kind);
 void job_destroy(struct job *job);
+void jobs_destroy(struct job *jobs);
 
 struct job_queue {
     pthread_mutex_t mutex;

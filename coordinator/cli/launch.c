@@ -8,10 +8,12 @@
 #include "coordinator/cli/commands.h"
 #include "coordinator/cli/connect.h"
 #include "coordinator/cli/follow.h"
+#include "coordinator/cli/pace.h"
 #include "coordinator/cli/table.h"
 #include "coordinator/record.h"
 #include "coordinator/specification.h"
 #include "coordinator/sprt.h"
+#include "coordinator/timecontrol.h"
 #include "engine/play.h"
 #include "proto/artifact.h"
 
@@ -36,6 +38,7 @@ enum {
     OPTION_KEY,
     OPTION_NOTE,
     OPTION_WAIT,
+    OPTION_ON_FINISH,
     OPTION_DRY_RUN,
     OPTION_NODES,
     OPTION_DEPTH,
@@ -44,6 +47,7 @@ enum {
     OPTION_ENGINE,
     OPTION_TABLES,
     OPTION_OPTION,
+    OPTION_CLOCK,
     OPTION_SHARE,
     OPTION_CAP,
     OPTION_TAGS,
@@ -56,6 +60,7 @@ const struct argp_option launch_options[] = {
     {"nodes", OPTION_NODES, "N", 0, "Nodes a move (default 1000 when no limit is given)", 3},
     {"depth", OPTION_DEPTH, "D", 0, "Plies of search a move", 3},
     {"time", OPTION_TIME, "MS", 0, "Milliseconds a move; not reproducible", 3},
+    {"clock", OPTION_CLOCK, "TIME+INC", 0, "A clock for the whole game: 10s+0.1s; not reproducible", 3},
     {"hash", OPTION_HASH, "KIB", 0, "Transposition table (default 1024 KiB)", 3},
     {"engine", OPTION_ENGINE, "N", 0, "Another program plays: one of `kroo engine ls` (default built-in)", 3},
     {"option", OPTION_OPTION, "NAME=VALUE", 0,
@@ -76,6 +81,8 @@ const struct argp_option launch_options[] = {
     {"tags", OPTION_TAGS, "NAME,...", 0, "Only workers that have all of these tags play it: avx2,gpu", 5},
     {"key", OPTION_KEY, "TEXT", 0, "Idempotency key: sent twice, the experiment is made once", 5},
     {"note", OPTION_NOTE, "TEXT", 0, "A note for people", 5},
+    {"on-finish", OPTION_ON_FINISH, "HOOK", 0,
+     "Run by the coordinator when it ends: NAME ARGUMENT..., one of its operator's hooks", 5},
     {"wait", OPTION_WAIT, NULL, 0, "Follow it to its end", 6},
     {"dry-run", OPTION_DRY_RUN, NULL, 0, "Check and forecast only; submit nothing", 6},
     {0},
@@ -110,6 +117,15 @@ static uint64_t take_games(struct argp_state *state, const char *text)
     return games / 2;
 }
 
+void launch_take_clock(struct argp_state *state, const char *option, const char *text,
+                       struct launch_limits *limits)
+{
+    char reason[TIMECONTROL_REASON];
+    if (timecontrol_parse(text, &limits->clock_ms, &limits->increment_ms, reason) != 0)
+        argp_error(state, "%s: %s", option, reason);
+    limits->has_clock = true;
+}
+
 static error_t parse_limit(int key, char *text, struct argp_state *state, struct launch_limits *limits)
 {
     switch (key) {
@@ -124,6 +140,9 @@ static error_t parse_limit(int key, char *text, struct argp_state *state, struct
     case OPTION_TIME:
         limits->time_ms = (uint32_t)args_number(state, "--time", text, 1, SPECIFICATION_TIME_MAX_MS);
         limits->has_time = true;
+        return 0;
+    case OPTION_CLOCK:
+        launch_take_clock(state, "--clock", text, limits);
         return 0;
     case OPTION_HASH:
         limits->hash_kib = (uint32_t)args_number(state, "--hash", text, SPECIFICATION_HASH_MIN_KIB,
@@ -190,6 +209,9 @@ static error_t launch_parse(int key, char *text, struct argp_state *state)
     case OPTION_NOTE:
         take_text(state, "--note", text, create->note, sizeof create->note);
         return 0;
+    case OPTION_ON_FINISH:
+        take_text(state, "--on-finish", text, create->on_finish, sizeof create->on_finish);
+        return 0;
     case OPTION_WAIT:
         launch->wait = true;
         return 0;
@@ -220,13 +242,15 @@ void launch_init(struct launch *launch, enum message_experiment_kind kind)
 
 static struct message_player side_limits(const struct launch_limits *both, const struct launch_limits *own)
 {
-    bool any_own = own->has_nodes || own->has_depth || own->has_time;
+    bool any_own = own->has_nodes || own->has_depth || own->has_time || own->has_clock;
     const struct launch_limits *from = any_own ? own : both;
     struct message_player player = {.hash_kib = SEARCH_HASH_KIB};
-    if (from->has_nodes || (!from->has_depth && !from->has_time))
+    if (from->has_nodes || (!from->has_depth && !from->has_time && !from->has_clock))
         player.node_limit = from->has_nodes ? from->nodes : DEFAULT_NODES;
     player.depth_limit = from->depth;
     player.time_ms = from->time_ms;
+    player.clock_ms = from->clock_ms;
+    player.increment_ms = from->increment_ms;
     if (own->hash_kib || both->hash_kib)
         player.hash_kib = own->hash_kib ? own->hash_kib : both->hash_kib;
     return player;
@@ -375,16 +399,39 @@ static void forecast(const struct message_sprt *sprt, struct launch_forecast out
     }
 }
 
-static void say_forecast(const struct message_create_experiment *create)
+static void say_pace(double pairs_per_minute)
+{
+    if (pairs_per_minute > 0)
+        fprintf(stderr, "at about %.0f pairs a minute, as the connected workers played lately\n",
+                pairs_per_minute);
+    else
+        fprintf(stderr, "how long is not known: nothing was played under comparable limits, or no worker is "
+                        "connected\n");
+}
+
+static void say_length(const struct launch *launch)
+{
+    char text[64];
+    pace_text((double)launch->create.pairs, launch->pairs_per_minute, text, sizeof text);
+    fprintf(stderr, "%llu pairs: %s, ", (unsigned long long)launch->create.pairs, text);
+    say_pace(launch->pairs_per_minute);
+}
+
+static void say_forecast(const struct launch *launch)
 {
     struct launch_forecast expected[3];
+    const struct message_create_experiment *create = &launch->create;
     const struct message_sprt *sprt = &create->sprt;
+    char text[64];
     forecast(sprt, expected);
     fprintf(stderr, "SPRT, %s model, [%g, %g], alpha %g, beta %g, batches of %u pairs; expect about\n",
             sprt->model, sprt->elo0, sprt->elo1, sprt->alpha, sprt->beta, sprt->batch);
-    for (int i = 0; i < 3; i++)
-        fprintf(stderr, "  %8.0f pairs if the difference is %g (accepted with probability %.2f)\n",
-                expected[i].pairs, expected[i].elo, expected[i].acceptance);
+    for (int i = 0; i < 3; i++) {
+        pace_text(expected[i].pairs, launch->pairs_per_minute, text, sizeof text);
+        fprintf(stderr, "  %8.0f pairs if the difference is %g (accepted with probability %.2f): %s\n",
+                expected[i].pairs, expected[i].elo, expected[i].acceptance, text);
+    }
+    say_pace(launch->pairs_per_minute);
     if (expected[1].pairs > (double)create->pairs)
         args_warn("at most %llu pairs: half-way between the bounds the test would often end undecided",
                   (unsigned long long)create->pairs);
@@ -394,7 +441,8 @@ static json_t *player_json(const struct message_player *player, const struct out
                            const struct outfit *own)
 {
     char hex[ARTIFACT_HEX];
-    struct store_player row = {.limits = {.nodes = player->node_limit}};
+    struct store_player row = {
+        .limits = {.clock_ms = player->clock_ms, .increment_ms = player->increment_ms}};
     const char *engine = own->engine ? own->engine : both->engine;
     const char *tables = own->tables ? own->tables : both->tables;
     artifact_hex(player->weights, hex);
@@ -409,16 +457,23 @@ static json_t *player_json(const struct message_player *player, const struct out
     return object;
 }
 
-static json_t *forecast_json(const struct message_create_experiment *create)
+static json_t *minutes_json(double pairs, double pairs_per_minute)
 {
-    if (!create->has_sprt)
+    return pairs_per_minute > 0 ? json_real(pairs / pairs_per_minute) : json_null();
+}
+
+static json_t *forecast_json(const struct launch *launch)
+{
+    if (!launch->create.has_sprt)
         return json_null();
     struct launch_forecast expected[3];
-    forecast(&create->sprt, expected);
+    forecast(&launch->create.sprt, expected);
     json_t *array = json_array();
     for (int i = 0; i < 3; i++)
-        json_array_append_new(array, json_pack("{s:f, s:f, s:f}", "elo", expected[i].elo, "pairs",
-                                               expected[i].pairs, "acceptance", expected[i].acceptance));
+        json_array_append_new(array,
+                              json_pack("{s:f, s:f, s:f, s:o}", "elo", expected[i].elo, "pairs",
+                                        expected[i].pairs, "acceptance", expected[i].acceptance, "minutes",
+                                        minutes_json(expected[i].pairs, launch->pairs_per_minute)));
     return array;
 }
 
@@ -449,8 +504,9 @@ static int print_json(const struct launch *launch, const struct message_control_
                   "opening_plies", (json_int_t)spec->opening_plies, "noise_ppm", (json_int_t)spec->noise_ppm,
                   "a", player_json(&spec->a, &launch->outfits[0], &launch->outfits[1]), "b",
                   player_json(&spec->b, &launch->outfits[0], &launch->outfits[2]), "is_reproducible",
-                  specification_reproducible(spec), "forecast", forecast_json(create), "warnings",
+                  specification_reproducible(spec), "forecast", forecast_json(launch), "warnings",
                   warnings_json(create));
+    json_object_set_new(object, "minutes", minutes_json((double)create->pairs, launch->pairs_per_minute));
     return table_json_print(object);
 }
 
@@ -558,8 +614,16 @@ int launch_offer(struct launch *launch, const struct settings *settings)
     if (!specification_check(&launch->create, reason))
         return args_refuse("%s", reason);
     say_warnings(&launch->create);
+    bool create_is_match = launch->create.spec.kind == MESSAGE_MATCH;
+    struct store *store = connect_store(settings, "kroo_reader");
+    if (!store)
+        return COMMAND_NO_CONNECTION;
+    launch->pairs_per_minute = pace_pairs_per_minute(store, &launch->create.spec);
+    store_close(store);
     if (launch->create.has_sprt && !launch->common.json)
-        say_forecast(&launch->create);
+        say_forecast(launch);
+    else if (create_is_match && !launch->common.json)
+        say_length(launch);
     if (!launch->dry_run)
         return submit(launch, settings);
     return launch->common.json ? print_json(launch, NULL) : COMMAND_DONE;
