@@ -150,6 +150,19 @@ enum store_error store_disputes_restart(struct store *store, uint64_t experiment
 /* An ended experiment goes, with its games and rows; REFUSED when something descends from it. */
 enum store_error store_experiment_delete(struct store *store, uint64_t experiment, const char *by,
                                          const char *reason, uint64_t *games);
+/* Hooks that are due: claimed in the caller's transaction, to be started once it is committed. */
+struct store_hook {
+    uint64_t experiment, counted_pairs;
+    char command[STORE_TEXT], kind[16], verdict[16], elo[32], note[STORE_TEXT];
+};
+/* At most `limit` of them; a claim of the same number finds the same again. *list is malloc'ed. */
+enum store_error store_hooks_claim(struct store *store, uint64_t claim, size_t limit,
+                                   struct store_hook **list, size_t *count);
+/* `state` is succeeded or failed; leaves an event. */
+enum store_error store_hook_end(struct store *store, uint64_t experiment, const char *state,
+                                const char *outcome);
+/* Those that an earlier coordinator started and did not see the end of. */
+enum store_error store_hooks_lost(struct store *store);
 enum store_error store_experiment_was_deleted(struct store *store, uint64_t experiment, bool *deleted);
 enum store_error store_counters_update(struct store *store, uint64_t experiment,
                                        const struct store_counters *counters);
@@ -308,7 +321,12 @@ struct store_engine {
     char options[STORE_LIST]; /* as it lists them, one a line */
     char note[STORE_TEXT];
     char signature[STORE_SIGNATURE]; /* what it answers to fixed positions; "": it does not repeat itself */
+    char
+        architectures[STORE_NAME * 2]; /* of a set: what it has binaries for, and `source`; "": one program */
 };
+/* Stores a part of an engine, kind `engine` or `source`; the same again changes nothing. */
+enum store_error store_artifact_put(struct store *store, const char *kind, const uint8_t sha256[STORE_HASH],
+                                    const void *content, size_t size);
 /* Stores a program under a name; the same again changes nothing (*existed). REFUSED: the name has another
  * file, or the file another name. */
 enum store_error store_engine_put(struct store *store, const struct store_engine *engine, const void *content,
