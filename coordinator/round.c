@@ -196,11 +196,12 @@ static enum store_error count_game(struct round *round, const struct store_game 
     return STORE_OK;
 }
 
-/* A claimed ending waits until a second worker says the same; under time limits there is no such thing. */
+/* A claimed ending waits until a second worker says the same; under time limits there is no such thing, and a
+ * resignation follows from the scores. */
 static bool waits_for_proof(const struct ledger *ledger, const struct store_game *game)
 {
-    return game->claimed && ledger && ledger->experiment.a.limits.time_ms == 0 &&
-           ledger->experiment.b.limits.time_ms == 0;
+    return game->claimed && strcmp(game->reason, "resign") != 0 && ledger &&
+           ledger->experiment.a.limits.time_ms == 0 && ledger->experiment.b.limits.time_ms == 0;
 }
 
 /* Before anything of the round counts: a pair may complete and be disputed in one transaction. */

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "engine/adjudicate.h"
 #include "engine/mix.h"
 
 enum { OPENING_DRAWS = 1000 };
@@ -154,6 +155,8 @@ struct table {
     const struct play_mover *movers[2];
     bool moved[2];          /* the mover has answered with a move in this game */
     enum game_reason fault; /* of the side to move, which loses by it */
+    struct adjudicator adjudicator;
+    struct adjudication early; /* how the game ended before its rules ended it */
     struct game *game;
     uint64_t pair;
     unsigned leg;
@@ -230,7 +233,8 @@ static enum play_status table_play(struct table *table)
     struct game *game = table->game;
     for (size_t ply = 0; ply < game_plies(game); ply++)
         table->scores[ply] = PLAY_NO_SCORE;
-    while (!game_over(game)) {
+    table->early = adjudicator_begin(&table->adjudicator, table->setup, table->pair, table->leg, game);
+    while (!game_over(game) && table->early.result == GAME_UNFINISHED) {
         if (!table_reserve(table))
             return PLAY_MEMORY;
         int16_t score;
@@ -246,6 +250,8 @@ static enum play_status table_play(struct table *table)
         if (error != GAME_OK)
             return error == GAME_ERROR_LENGTH ? PLAY_TOO_LONG : PLAY_MEMORY;
         table->scores[ply] = score;
+        if (!game_over(game))
+            table->early = adjudicator_ply(&table->adjudicator, game, score);
         if (table->progress)
             atomic_store_explicit(table->progress, (unsigned)(ply + 1), memory_order_relaxed);
     }
@@ -265,6 +271,10 @@ static enum play_status table_record(struct table *table)
     out->plies = game_plies(table->game);
     out->result = game_result(table->game);
     out->reason = game_reason(table->game);
+    if (table->early.result != GAME_UNFINISHED) {
+        out->result = table->early.result;
+        out->reason = table->early.reason;
+    }
     if (table->fault != GAME_REASON_NONE) {
         out->result = position.side == SIDE_SOUTH ? GAME_NORTH_WINS : GAME_SOUTH_WINS;
         out->reason = table->fault;
