@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "coordinator/calc_rating.h"
+#include "coordinator/calc_spsa.h"
 #include "coordinator/estimate.h"
 #include "coordinator/fleet.h"
 #include "coordinator/simulate.h"
@@ -423,6 +424,11 @@ static void answer_rating(struct request *request, json_t *answer)
     calc_rating(request->root, answer, request->error, sizeof request->error);
 }
 
+static void answer_spsa(struct request *request, json_t *answer)
+{
+    calc_spsa(request->root, answer, request->error, sizeof request->error);
+}
+
 static const struct {
     const char *name;
     void (*answer)(struct request *request, json_t *answer);
@@ -433,6 +439,7 @@ static const struct {
     {"sprt-estimate", answer_sprt_estimate},
     {"sprt-simulate", answer_sprt_simulate},
     {"rating", answer_rating},
+    {"spsa", answer_spsa},
     {"workers", answer_workers},
 };
 

@@ -10,7 +10,7 @@
 
 #include "sql/store_tune.h"
 
-enum { TUNE_BOOK_MAX = 1024 }; /* batches; older ones are forgotten */
+enum { TUNE_BOOK_MAX = 65536 }; /* batches, some 200 bytes each; older ones are forgotten */
 
 struct tune_pairing {
     uint8_t weights[2][STORE_HASH];

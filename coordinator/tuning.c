@@ -290,7 +290,7 @@ static void check_corners(struct reader *reader)
             values[i] = corner == 0 || (corner == 2 && fabs(p->min) > fabs(p->max)) ? p->min : p->max;
         }
         if (tuning_make(tuning, values, &side, reason) != 0)
-            refuse(reader, "at the bounds of the parameters: %.200s", reason);
+            refuse(reader, "give narrower bounds: with all parameters at the bounds, %.200s", reason);
         else
             tuning_side_done(&side);
     }

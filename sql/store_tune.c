@@ -219,7 +219,7 @@ static bool read_batch(const PGresult *result, int row, double *theta, struct st
 }
 
 /* Some rows at a time: thousands of parameters make a row large. */
-enum { BATCHES_A_TURN = 64 };
+enum { BATCHES_A_TURN = 256 };
 
 int store_tune_batches(struct store *store, uint64_t experiment, uint64_t first, uint64_t end,
                        store_tune_row *row, void *context)

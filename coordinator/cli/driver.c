@@ -107,6 +107,16 @@ int driver_tell(struct driver *driver, const char *sql, const char *const *param
 
 /* --- commands of ours --- */
 
+void driver_words_keep(struct driver_words *words, const char *word)
+{
+    if (words->count + 1 >= DRIVER_WORDS_MAX) {
+        words->is_too_long = true;
+        return;
+    }
+    words->word[words->count++] = word;
+    words->word[words->count] = NULL;
+}
+
 void driver_words_add(struct driver_words *words, const char *format, ...)
 {
     va_list arguments;
@@ -119,17 +129,17 @@ void driver_words_add(struct driver_words *words, const char *format, ...)
     int length = vsnprintf(text, DRIVER_WORD_MAX, format, arguments);
     va_end(arguments);
     words->is_too_long |= length < 0 || length >= DRIVER_WORD_MAX;
-    words->word[words->count++] = text;
-    words->word[words->count] = NULL;
+    driver_words_keep(words, text);
 }
 
-void driver_words_begin(struct driver_words *words, const struct driver *driver, const char *command)
+void driver_words_begin(struct driver_words *words, const struct driver *driver, const char *program,
+                        const char *command)
 {
     words->count = 0;
     words->is_too_long = false;
-    driver_words_add(words, "%s", child_program("kroo"));
-    driver_words_add(words, "%s", command);
-    if (driver->common->dir)
+    driver_words_add(words, "%s", child_program(program));
+    driver_words_keep(words, command);
+    if (driver->common->dir && strcmp(program, "kroo") == 0)
         driver_words_add(words, "--dir=%s", driver->common->dir);
     if (driver->common->config)
         driver_words_add(words, "--config=%s", driver->common->config);
@@ -140,7 +150,7 @@ int driver_run(struct driver_words *words, json_t **answer)
     int64_t until_ms = progress_now_ms() + PATIENCE_MS;
     *answer = NULL;
     if (words->is_too_long)
-        return args_refuse("a player has too many or too long settings for one match");
+        return args_refuse("too many or too long settings for one command");
     for (;;) {
         char *output;
         setenv(ARGS_DRIVEN, "1", 1);
@@ -150,12 +160,12 @@ int driver_run(struct driver_words *words, json_t **answer)
         free(output);
         if (status == COMMAND_DONE && *answer)
             return COMMAND_DONE;
-        json_decref(*answer);
-        *answer = NULL;
         if (status >= 128)
             return DRIVER_PAUSED;
         if (status != COMMAND_NO_CONNECTION)
             return status == COMMAND_DONE ? args_refuse("%s gave no answer", words->word[1]) : status;
+        json_decref(*answer);
+        *answer = NULL;
         if (progress_now_ms() > until_ms)
             return COMMAND_NO_CONNECTION;
         rest(RETRY_MS);

@@ -44,13 +44,16 @@ struct driver_words {
     size_t count;
     bool is_too_long;
 };
-/* `kroo COMMAND` with --dir and --config as given. */
-void driver_words_begin(struct driver_words *words, const struct driver *driver, const char *command);
+/* `PROGRAM COMMAND` with --config as given, and --dir where the program is `kroo`. */
+void driver_words_begin(struct driver_words *words, const struct driver *driver, const char *program,
+                        const char *command);
+/* One word as it is, of any length; it must outlive the words. */
+void driver_words_keep(struct driver_words *words, const char *word);
 /* One word, printed; too many or too long are told by driver_run. */
 void driver_words_add(struct driver_words *words, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
-/* Runs it until it is done or refused, waiting for a cluster that is away; its JSON answer is the caller's.
- * DRIVER_PAUSED when a signal ended it. */
+/* Runs it until it is done or refused, waiting for a cluster that is away; its JSON answer, in either case,
+ * is the caller's. DRIVER_PAUSED when a signal ended it. */
 int driver_run(struct driver_words *words, json_t **answer);
 /* Tells the `warnings` of an answer, each once. */
 void driver_warn(struct driver *driver, const json_t *answer);

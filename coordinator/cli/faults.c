@@ -58,10 +58,12 @@ int faults_command(int argc, char **argv)
         "$2::bigint";
     static const char all[] =
         "select id, experiment_id as experiment, pair_no as pair, leg, kind, side, engine, "
-        "encode(engine_sha256, 'hex') as engine_sha256, ply, moves, seed, worker, attempt, "
+        "encode(engine_sha256, 'hex') as engine_sha256, encode(weights_sha256, 'hex') as weights, options, "
+        "ply, moves, seed, worker, attempt, "
         "to_char(recorded_at at time zone 'UTC', 'YYYY-MM-DD\"T\"HH24:MI:SS\"Z\"') as at, why from "
-        "kroo.fault_report where $1::bigint = 0 or experiment_id = $1::bigint order by id desc limit "
-        "$2::bigint";
+        "kroo.fault_report join kroo.fault_player using (id) where $1::bigint = 0 or experiment_id = "
+        "$1::bigint "
+        "order by id desc limit $2::bigint";
     struct faults faults = {.limit = 50};
     char id[24], limit[24];
     const char *parameters[] = {id, limit};

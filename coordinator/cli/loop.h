@@ -6,8 +6,7 @@
 
 #include <jansson.h>
 
-#include "coordinator/cli/args.h"
-#include "proto/settings.h"
+#include "coordinator/cli/driver.h"
 #include "sql/store.h"
 
 enum { LOOP_NAME_MAX = 33, LOOP_HEX = 2 * STORE_HASH + 1 };
@@ -24,8 +23,7 @@ struct loop_request {
 
 struct loop {
     const struct loop_request *request;
-    struct settings *settings;
-    struct store *store; /* as kroo_trainer */
+    struct driver driver; /* as kroo_trainer */
     uint64_t id;
     char name[LOOP_NAME_MAX], line[STORE_NAME], rules[STORE_RULES], state[16], first[LOOP_HEX],
         starting[LOOP_HEX];

@@ -3,9 +3,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
-#include "coordinator/cli/child.h"
 #include "coordinator/cli/commands.h"
 #include "coordinator/cli/connect.h"
 #include "coordinator/cli/follow.h"
@@ -14,10 +12,7 @@
 #include "engine/mix.h"
 #include "proto/progress.h"
 
-enum { PATIENCE_MS = 600000, RETRY_MS = 2000, NUMBER_SIZE = 32 };
-
-/* The loop ends for now without having failed. */
-enum { LOOP_PAUSED = -1 };
+enum { PATIENCE_MS = 600000, NUMBER_SIZE = 32 };
 
 enum seed_of { SEED_SELFPLAY = 1, SEED_FIT, SEED_GATE, SEED_FIRST };
 
@@ -26,35 +21,21 @@ struct generation {
     char champion[LOOP_HEX], candidate[LOOP_HEX], outcome[16];
 };
 
-struct words {
-    const char *word[CHILD_ARGUMENTS_MAX];
-    size_t count;
-    char text[CHILD_ARGUMENTS_MAX][NUMBER_SIZE + LOOP_HEX + STORE_NAME];
-    size_t texts;
-};
-
-static void add(struct words *words, const char *word)
+static void add_text(struct driver_words *words, const char *option, const char *text)
 {
-    if (words->count + 1 < CHILD_ARGUMENTS_MAX)
-        words->word[words->count++] = word;
+    driver_words_keep(words, option);
+    driver_words_add(words, "%s", text);
 }
 
-static void add_text(struct words *words, const char *option, const char *text)
+static void add_number(struct driver_words *words, const char *option, uint64_t number)
 {
-    snprintf(words->text[words->texts], sizeof words->text[0], "%s", text);
-    add(words, option);
-    add(words, words->text[words->texts++]);
-}
-
-static void add_number(struct words *words, const char *option, uint64_t number)
-{
-    char text[NUMBER_SIZE];
-    snprintf(text, sizeof text, "%llu", (unsigned long long)number);
-    add_text(words, option, text);
+    driver_words_keep(words, option);
+    driver_words_add(words, "%llu", (unsigned long long)number);
 }
 
 /* An option of the specification, as it stands there. */
-static void add_specified(struct words *words, const struct loop *loop, const char *option, const char *key)
+static void add_specified(struct driver_words *words, const struct loop *loop, const char *option,
+                          const char *key)
 {
     const json_t *value = json_object_get(loop->specification, key);
     char text[NUMBER_SIZE];
@@ -76,76 +57,6 @@ static const char *named(const struct loop *loop, const char *sha256)
     return strcmp(sha256, loop->starting) == 0 ? "starting" : sha256;
 }
 
-static void begin(struct words *words, const struct loop *loop, const char *name, const char *command)
-{
-    memset(words, 0, sizeof *words);
-    add(words, child_program(name));
-    add(words, command);
-    /* kroo-train finds the cluster by its settings; KROO_DIR and the like reach it by the environment. */
-    if (loop->request->common.dir && strcmp(name, "kroo") == 0) {
-        add(words, "--dir");
-        add(words, loop->request->common.dir);
-    }
-    if (loop->request->common.config) {
-        add(words, "--config");
-        add(words, loop->request->common.config);
-    }
-}
-
-static void rest(void)
-{
-    struct timespec time = {.tv_sec = RETRY_MS / 1000};
-    nanosleep(&time, NULL);
-}
-
-/* Two drivers would make each step twice. */
-static int take_lock(struct loop *loop)
-{
-    struct store_table table;
-    const char *parameters[] = {loop->name};
-    int status =
-        connect_query(loop->store, "select pg_try_advisory_lock(hashtext('kroo loop'), hashtext($1)) as ok",
-                      parameters, 1, &table);
-    if (status != COMMAND_DONE)
-        return status;
-    if (strcmp(store_cell(&table, 0, 0), "t") != 0)
-        status = args_refuse(
-            "loop %s is driven by another `kroo loop run` already: `kroo loop show %s` follows it",
-            loop->name, loop->name);
-    store_table_done(&table);
-    return status;
-}
-
-/* A query that outlives the absence of the database. */
-static int ask(struct loop *loop, const char *sql, const char *const *parameters, size_t count,
-               struct store_table *table)
-{
-    int64_t until_ms = progress_now_ms() + PATIENCE_MS;
-    for (;;) {
-        if (loop->store) {
-            enum store_error error = store_query(loop->store, sql, parameters, count, table);
-            if (error != STORE_ERROR_CONNECTION)
-                return connect_failed(loop->store, error);
-        }
-        if (progress_now_ms() > until_ms)
-            return COMMAND_NO_CONNECTION;
-        rest();
-        store_close(loop->store);
-        loop->store = connect_store(loop->settings, "kroo_trainer");
-        if (loop->store && take_lock(loop) == COMMAND_REFUSED)
-            return COMMAND_REFUSED;
-    }
-}
-
-static int tell(struct loop *loop, const char *sql, const char *const *parameters, size_t count)
-{
-    struct store_table table;
-    int status = ask(loop, sql, parameters, count, &table);
-    if (status == COMMAND_DONE)
-        store_table_done(&table);
-    return status;
-}
-
 /* Sets columns of this generation: `set` is SQL over $3 and $4. */
 static int note(struct loop *loop, const struct generation *generation, const char *set, const char *third,
                 const char *fourth)
@@ -156,7 +67,7 @@ static int note(struct loop *loop, const struct generation *generation, const ch
     snprintf(id, sizeof id, "%llu", (unsigned long long)loop->id);
     snprintf(number, sizeof number, "%llu", (unsigned long long)generation->number);
     const char *parameters[] = {id, number, third, fourth};
-    return tell(loop, sql, parameters, fourth ? 4 : 3);
+    return driver_tell(&loop->driver, sql, parameters, fourth ? 4 : 3);
 }
 
 static int set_state(struct loop *loop, const char *state)
@@ -164,36 +75,13 @@ static int set_state(struct loop *loop, const char *state)
     char id[NUMBER_SIZE];
     snprintf(id, sizeof id, "%llu", (unsigned long long)loop->id);
     const char *parameters[] = {id, state};
-    return tell(loop, "update kroo.learning_loop set state = $2, updated_at = now() where id = $1::bigint",
-                parameters, 2);
-}
-
-/* --- commands of ours --- */
-
-/* Runs until it is done or refused; a cluster that is away is waited for. The answer is the caller's. */
-static int run(const struct words *words, json_t **answer)
-{
-    int64_t until_ms = progress_now_ms() + PATIENCE_MS;
-    for (;;) {
-        char *output;
-        int status = child_run(words->word, &output);
-        *answer = output ? json_loads(output, JSON_DISABLE_EOF_CHECK, NULL) : NULL;
-        free(output);
-        if (status == COMMAND_DONE && *answer)
-            return COMMAND_DONE;
-        if (status >= 128)
-            return LOOP_PAUSED;
-        if (status != COMMAND_NO_CONNECTION)
-            return status == COMMAND_DONE ? args_refuse("%s gave no answer", words->word[0]) : status;
-        json_decref(*answer);
-        if (progress_now_ms() > until_ms)
-            return COMMAND_NO_CONNECTION;
-        rest();
-    }
+    return driver_tell(&loop->driver,
+                       "update kroo.learning_loop set state = $2, updated_at = now() where id = $1::bigint",
+                       parameters, 2);
 }
 
 /* Makes the experiment of one step of this generation, or finds it: its number in *id. */
-static int submit(const struct loop *loop, const struct generation *generation, struct words *words,
+static int submit(struct loop *loop, const struct generation *generation, struct driver_words *words,
                   const char *step, enum seed_of seed_of, uint64_t *id)
 {
     char key[STORE_NAME];
@@ -203,16 +91,17 @@ static int submit(const struct loop *loop, const struct generation *generation, 
     uint64_t seed = mix(mix(specified(loop, "seed"), generation->number), seed_of) >> 11;
     add_number(words, "--seed", seed);
     add_text(words, "--rules", loop->rules);
-    add(words, "--json");
+    driver_words_keep(words, "--json");
     json_t *answer = NULL;
-    int status = run(words, &answer);
+    int status = driver_run(words, &answer);
     if (status == COMMAND_DONE)
         *id = (uint64_t)json_integer_value(json_object_get(answer, "experiment"));
+    driver_warn(&loop->driver, answer);
     json_decref(answer);
     return status;
 }
 
-/* Until it has ended: COMMAND_DONE, LOOP_PAUSED when it still runs (interrupted), or refused. */
+/* Until it has ended: COMMAND_DONE, DRIVER_PAUSED when it still runs (interrupted), or refused. */
 static int await(struct loop *loop, uint64_t experiment)
 {
     char id[NUMBER_SIZE], state[16];
@@ -220,10 +109,10 @@ static int await(struct loop *loop, uint64_t experiment)
     int64_t until_ms = progress_now_ms() + PATIENCE_MS;
     snprintf(id, sizeof id, "%llu", (unsigned long long)experiment);
     for (;;) {
-        int followed = follow_experiment(loop->settings, experiment, false);
+        int followed = follow_experiment(loop->driver.settings, experiment, false);
         struct store_table table;
-        int status =
-            ask(loop, "select state from kroo.experiment where id = $1::bigint", parameters, 1, &table);
+        int status = driver_ask(&loop->driver, "select state from kroo.experiment where id = $1::bigint",
+                                parameters, 1, &table);
         if (status != COMMAND_DONE)
             return status;
         snprintf(state, sizeof state, "%s", table.rows ? store_cell(&table, 0, 0) : "");
@@ -231,15 +120,15 @@ static int await(struct loop *loop, uint64_t experiment)
         if (strcmp(state, "finished") == 0)
             return COMMAND_DONE;
         if (followed == COMMAND_DONE)
-            return LOOP_PAUSED;
+            return DRIVER_PAUSED;
         if (followed != COMMAND_NO_CONNECTION || progress_now_ms() > until_ms)
             return args_refuse("experiment %s is %s: loop %s cannot go on by itself", id, state, loop->name);
     }
 }
 
 /* Makes and awaits a step's experiment; its number is written to `column` first. */
-static int play(struct loop *loop, const struct generation *generation, struct words *words, const char *step,
-                enum seed_of seed_of, const char *column, uint64_t *id)
+static int play(struct loop *loop, const struct generation *generation, struct driver_words *words,
+                const char *step, enum seed_of seed_of, const char *column, uint64_t *id)
 {
     int status = COMMAND_DONE;
     if (*id == 0) {
@@ -257,8 +146,8 @@ static int play(struct loop *loop, const struct generation *generation, struct w
 
 static int step_selfplay(struct loop *loop, struct generation *generation)
 {
-    struct words words;
-    begin(&words, loop, "kroo", "selfplay");
+    struct driver_words words;
+    driver_words_begin(&words, &loop->driver, "kroo", "selfplay");
     add_text(&words, "--weights", named(loop, generation->champion));
     add_specified(&words, loop, "--pairs", "pairs");
     add_specified(&words, loop, "--nodes", "nodes");
@@ -279,7 +168,7 @@ static int window(struct loop *loop, const struct generation *generation, char *
     snprintf(number, sizeof number, "%llu", (unsigned long long)generation->number);
     snprintf(width, sizeof width, "%llu", (unsigned long long)specified(loop, "window"));
     const char *parameters[] = {id, number, width};
-    int status = ask(loop, sql, parameters, 3, &table);
+    int status = driver_ask(&loop->driver, sql, parameters, 3, &table);
     if (status != COMMAND_DONE)
         return status;
     *games = strdup(store_cell(&table, 0, 0));
@@ -320,7 +209,7 @@ static int take_fit(struct loop *loop, struct generation *generation, int fitted
 
 static int step_fit(struct loop *loop, struct generation *generation)
 {
-    struct words words;
+    struct driver_words words;
     char name[STORE_NAME], *games = NULL;
     if (generation->candidate[0])
         return COMMAND_DONE;
@@ -328,20 +217,20 @@ static int step_fit(struct loop *loop, struct generation *generation)
     if (status != COMMAND_DONE)
         return status;
     fprintf(stderr, "fit: games of the experiments %s\n", games);
-    begin(&words, loop, "kroo-train", "fit");
-    add(&words, "--database");
-    add(&words, settings_get(loop->settings, "database", ""));
-    add(&words, "--games");
-    add(&words, games);
+    driver_words_begin(&words, &loop->driver, "kroo-train", "fit");
+    driver_words_keep(&words, "--database");
+    driver_words_keep(&words, settings_get(loop->driver.settings, "database", ""));
+    driver_words_keep(&words, "--games");
+    driver_words_keep(&words, games);
     add_specified(&words, loop, "--kind", "kind");
     add_specified(&words, loop, "--lambda", "lambda");
     add_text(&words, "--parent", named(loop, generation->champion));
     add_number(&words, "--seed", mix(mix(specified(loop, "seed"), generation->number), SEED_FIT) >> 11);
     snprintf(name, sizeof name, "%s-%llu", loop->name, (unsigned long long)generation->number);
     add_text(&words, "--name", name);
-    add(&words, "--json");
+    driver_words_keep(&words, "--json");
     json_t *answer = NULL;
-    int fitted = run(&words, &answer);
+    int fitted = driver_run(&words, &answer);
     status = fitted == COMMAND_DONE || (fitted == COMMAND_REFUSED && answer)
                  ? take_fit(loop, generation, fitted, answer)
                  : fitted;
@@ -352,11 +241,11 @@ static int step_fit(struct loop *loop, struct generation *generation)
 
 static int step_gate(struct loop *loop, struct generation *generation)
 {
-    struct words words;
-    begin(&words, loop, "kroo", "match");
-    add(&words, generation->candidate);
-    add(&words, named(loop, generation->champion));
-    add(&words, "--sprt");
+    struct driver_words words;
+    driver_words_begin(&words, &loop->driver, "kroo", "match");
+    driver_words_keep(&words, generation->candidate);
+    driver_words_keep(&words, named(loop, generation->champion));
+    driver_words_keep(&words, "--sprt");
     add_specified(&words, loop, "--elo0", "elo0");
     add_specified(&words, loop, "--elo1", "elo1");
     add_specified(&words, loop, "--max-pairs", "max_pairs");
@@ -366,12 +255,12 @@ static int step_gate(struct loop *loop, struct generation *generation)
 
 static int step_first(struct loop *loop, struct generation *generation)
 {
-    struct words words;
+    struct driver_words words;
     if (specified(loop, "first_pairs") == 0 || strcmp(generation->candidate, loop->first) == 0)
         return COMMAND_DONE;
-    begin(&words, loop, "kroo", "match");
-    add(&words, generation->candidate);
-    add(&words, named(loop, loop->first));
+    driver_words_begin(&words, &loop->driver, "kroo", "match");
+    driver_words_keep(&words, generation->candidate);
+    driver_words_keep(&words, named(loop, loop->first));
     add_specified(&words, loop, "--pairs", "first_pairs");
     add_specified(&words, loop, "--nodes", "gate_nodes");
     return play(loop, generation, &words, "first", SEED_FIRST, "first_match_id", &generation->first_match);
@@ -387,25 +276,25 @@ static int step_promotion(struct loop *loop, struct generation *generation)
     struct store_table table;
     snprintf(gate, sizeof gate, "%llu", (unsigned long long)generation->gate);
     const char *parameters[] = {gate, loop->line};
-    int status = ask(loop, sql, parameters, 2, &table);
+    int status = driver_ask(&loop->driver, sql, parameters, 2, &table);
     if (status != COMMAND_DONE)
         return status;
     bool accepted = table.rows == 1 && strcmp(store_cell(&table, 0, 0), "accepted") == 0;
     bool promoted = accepted && table_number(&table, 0, 1) > 0;
     store_table_done(&table);
     if (accepted && !promoted) {
-        struct words words;
+        struct driver_words words;
         json_t *answer = NULL;
         snprintf(reason, sizeof reason, "loop %s, generation %llu", loop->name,
                  (unsigned long long)generation->number);
-        begin(&words, loop, "kroo", "weights");
-        add(&words, "promote");
-        add(&words, generation->candidate);
+        driver_words_begin(&words, &loop->driver, "kroo", "weights");
+        driver_words_keep(&words, "promote");
+        driver_words_keep(&words, generation->candidate);
         add_text(&words, "--experiment", gate);
         add_text(&words, "--line", loop->line);
         add_text(&words, "--reason", reason);
-        add(&words, "--json");
-        status = run(&words, &answer);
+        driver_words_keep(&words, "--json");
+        status = driver_run(&words, &answer);
         json_decref(answer);
     }
     return status == COMMAND_DONE ? end(loop, generation, accepted ? "promoted" : "kept", "") : status;
@@ -431,9 +320,9 @@ static int next_generation(struct loop *loop, struct generation *generation)
     snprintf(id, sizeof id, "%llu", (unsigned long long)loop->id);
     snprintf(planned, sizeof planned, "%llu", (unsigned long long)loop->planned);
     const char *parameters[] = {id, loop->line, loop->first, planned};
-    int status = tell(loop, begin_sql, parameters, 4);
+    int status = driver_tell(&loop->driver, begin_sql, parameters, 4);
     if (status == COMMAND_DONE)
-        status = ask(loop, sql, parameters, 1, &table);
+        status = driver_ask(&loop->driver, sql, parameters, 1, &table);
     if (status != COMMAND_DONE)
         return status;
     memset(generation, 0, sizeof *generation);
@@ -454,7 +343,8 @@ static int is_over(struct loop *loop, int64_t until_ms, bool *over)
 {
     struct store_table table;
     const char *parameters[] = {loop->name};
-    int status = ask(loop, "select state from kroo.learning_loop where name = $1", parameters, 1, &table);
+    int status = driver_ask(&loop->driver, "select state from kroo.learning_loop where name = $1", parameters,
+                            1, &table);
     if (status != COMMAND_DONE)
         return status;
     bool asked = table.rows == 1 && strcmp(store_cell(&table, 0, 0), "stopping") == 0;
@@ -480,7 +370,7 @@ static int drive_generation(struct loop *loop, struct generation *generation, in
         if (status != COMMAND_DONE)
             return status;
         if (over && !generation->outcome[0])
-            return LOOP_PAUSED;
+            return DRIVER_PAUSED;
     }
     printf("generation %llu: %s\n", (unsigned long long)generation->number, generation->outcome);
     fflush(stdout);
@@ -492,16 +382,17 @@ int loop_drive(struct loop *loop)
     int64_t until_ms =
         loop->request->hours > 0 ? progress_now_ms() + (int64_t)(loop->request->hours * 3600000) : 0;
     bool over = false;
-    int status = take_lock(loop);
+    int status = driver_lock(&loop->driver, "loop", loop->name);
     if (status == COMMAND_DONE && loop->request->has_generations &&
         loop->request->generations > loop->planned) {
         char id[NUMBER_SIZE], planned[NUMBER_SIZE];
         snprintf(id, sizeof id, "%llu", (unsigned long long)loop->id);
         snprintf(planned, sizeof planned, "%llu", (unsigned long long)loop->request->generations);
         const char *parameters[] = {id, planned};
-        status = tell(loop,
-                      "update kroo.learning_loop set planned_generations = $2::integer where id = $1::bigint",
-                      parameters, 2);
+        status = driver_tell(
+            &loop->driver,
+            "update kroo.learning_loop set planned_generations = $2::integer where id = $1::bigint",
+            parameters, 2);
         loop->planned = loop->request->generations;
     }
     if (status == COMMAND_DONE)
@@ -519,7 +410,7 @@ int loop_drive(struct loop *loop)
         if (status == COMMAND_DONE)
             status = is_over(loop, until_ms, &over);
     }
-    if (status != COMMAND_DONE && status != LOOP_PAUSED)
+    if (status != COMMAND_DONE && status != DRIVER_PAUSED)
         return status;
     fprintf(stderr, "loop %s rests; `kroo loop run %s` goes on where it was\n", loop->name, loop->name);
     return COMMAND_DONE;

@@ -38,12 +38,12 @@ static int fill_first(struct loop *loop)
     uint8_t sha256[STORE_HASH];
     uint64_t epoch = 0;
     char champion[LOOP_HEX] = "starting";
-    enum store_error error = store_champion(loop->store, loop->line, sha256, &epoch);
+    enum store_error error = store_champion(loop->driver.store, loop->line, sha256, &epoch);
     if (error == STORE_OK)
         artifact_hex(sha256, champion);
     else if (error != STORE_ERROR_REFUSED)
-        return connect_failed(loop->store, error);
-    int status = launch_find_weights(loop->store, champion, loop->rules, sha256);
+        return connect_failed(loop->driver.store, error);
+    int status = launch_find_weights(loop->driver.store, champion, loop->rules, sha256);
     if (status == COMMAND_DONE)
         artifact_hex(sha256, loop->first);
     return status;
@@ -57,7 +57,7 @@ static int find(struct loop *loop, bool *found)
 {
     struct store_table table;
     const char *parameters[] = {loop->name};
-    int status = connect_query(loop->store, find_sql, parameters, 1, &table);
+    int status = connect_query(loop->driver.store, find_sql, parameters, 1, &table);
     *found = status == COMMAND_DONE && table.rows == 1;
     if (*found) {
         loop->id = table_number(&table, 0, 0);
@@ -100,7 +100,8 @@ static int create(struct loop *loop)
     const char *parameters[] = {loop->name,  loop->line, loop->rules,     text,
                                 loop->first, planned,    connect_caller()};
     struct store_table table;
-    status = text ? connect_query(loop->store, sql, parameters, 7, &table) : args_refuse("out of memory");
+    status =
+        text ? connect_query(loop->driver.store, sql, parameters, 7, &table) : args_refuse("out of memory");
     if (status == COMMAND_DONE)
         store_table_done(&table);
     free(text);
@@ -144,12 +145,9 @@ int loop_open(struct loop *loop)
     bool found = false;
     int status;
     snprintf(loop->name, sizeof loop->name, "%s", loop->request->name);
-    loop->settings = connect_settings(&loop->request->common, &status);
-    if (!loop->settings)
+    status = driver_open(&loop->driver, &loop->request->common, "kroo_trainer");
+    if (status != COMMAND_DONE)
         return status;
-    loop->store = connect_store(loop->settings, "kroo_trainer");
-    if (!loop->store)
-        return COMMAND_NO_CONNECTION;
     status = find(loop, &found);
     if (status == COMMAND_DONE && !found) {
         status = create(loop);
@@ -158,7 +156,7 @@ int loop_open(struct loop *loop)
     }
     uint8_t sha256[STORE_HASH];
     if (status == COMMAND_DONE)
-        status = launch_find_weights(loop->store, "starting", loop->rules, sha256);
+        status = launch_find_weights(loop->driver.store, "starting", loop->rules, sha256);
     if (status == COMMAND_DONE)
         artifact_hex(sha256, loop->starting);
     return status == COMMAND_DONE ? compare(loop) : status;
@@ -167,6 +165,5 @@ int loop_open(struct loop *loop)
 void loop_done(struct loop *loop)
 {
     json_decref(loop->specification);
-    store_close(loop->store);
-    settings_destroy(loop->settings);
+    driver_close(&loop->driver);
 }

@@ -171,7 +171,7 @@ static int try_out(struct driver *driver, const json_t *options)
     size_t i;
     if (!words)
         return args_refuse("out of memory");
-    driver_words_begin(words, driver, "match");
+    driver_words_begin(words, driver, "kroo", "match");
     driver_words_add(words, "starting");
     driver_words_add(words, "starting");
     json_array_foreach(options, i, option)

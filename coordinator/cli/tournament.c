@@ -309,7 +309,7 @@ static void fill_words(struct driver_words *words, const struct tournament *tour
     const struct contestant *a = &tournament->player[pairing->a], *b = &tournament->player[pairing->b];
     const json_t *word;
     size_t i;
-    driver_words_begin(words, tournament->driver, "match");
+    driver_words_begin(words, tournament->driver, "kroo", "match");
     driver_words_add(words, "%s", named(starting, a));
     driver_words_add(words, "%s", named(starting, b));
     driver_words_add(words, "--note=%s %s, round %u: %s against %s", tournament->kind, tournament->name,

@@ -315,7 +315,7 @@ begin
         return 'none';
     end if;
     -- What a tune has counted has moved its parameters, and these have played since.
-    select e.kind = 'tune' or exists (select from verdict v where v.experiment_id = experiment) into stands
+    select e.kind = 'tune' and dispute_found.was_counted or exists (select from verdict v where v.experiment_id = experiment) into stands
     from experiment e where e.id = experiment;
     select count(*) filter (where l.agreed_sha256 is null), max(l.runs) filter (where l.agreed_sha256 is null)
     into unsettled, worst from dispute_leg l where l.dispute_id = dispute_found.id;

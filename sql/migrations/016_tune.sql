@@ -117,7 +117,24 @@ comment on column tune_history.won is 'Games of the batch that player a won.';
 comment on column tune_history.lost is 'Games that player a lost.';
 comment on column tune_history.applied_at is 'When the batch was applied.';
 
-grant select on tune, tune_parameter, tune_batch, tune_now, tune_history to kroo_coordinator, kroo_trainer, kroo_reader;
+-- In a tune the players are those of the pair's batch: a fault without its parameters says little.
+create view fault_player as
+select f.id,
+    coalesce(case f.side when 'a' then b.weights_a when 'b' then b.weights_b end, p.weights_sha256) as weights_sha256,
+    coalesce(case f.side when 'a' then b.options_a when 'b' then b.options_b end,
+        (select string_agg(o, E'\n' order by n) from jsonb_array_elements_text(p.options -> 'set') with ordinality s (o, n)),
+        '') as options
+from fault f
+    join experiment e on e.id = f.experiment_id
+    left join player p on p.id = case f.side when 'a' then e.player_a when 'b' then e.player_b end
+    left join tune t on t.experiment_id = f.experiment_id
+    left join tune_batch b on b.experiment_id = f.experiment_id and b.batch_no = f.pair_no / t.batch_pairs;
+comment on view fault_player is 'What the player of a fault played with: of a tune the parameters of its batch.';
+comment on column fault_player.id is 'Number of the fault.';
+comment on column fault_player.weights_sha256 is 'Its weights; null = side not known.';
+comment on column fault_player.options is 'Its options, one `Name=Value` a line.';
+
+grant select on tune, tune_parameter, tune_batch, tune_now, tune_history, fault_player to kroo_coordinator, kroo_trainer, kroo_reader;
 grant insert on tune, tune_parameter, tune_batch to kroo_coordinator;
 grant update (tuned_sha256, tuned_options, match_id) on tune to kroo_coordinator;
 grant update (won, lost, theta, applied_at) on tune_batch to kroo_coordinator;

@@ -18,6 +18,10 @@ from (select e, n, n % 3 > 0 as south,
 update experiment_counter c set games_stored = r.games_stored, prefix_pairs = r.prefix_pairs, ll = r.ll, ld = r.ld,
     dd = r.dd, wl = r.wl, dw = r.dw, ww = r.ww, wins = r.wins, draws = r.draws, losses = r.losses
 from experiment e, lateral counters_recompute(e.id) r where e.id = c.experiment_id;
+insert into tournament (name, kind, rules, specification) values ('t', 'roundrobin', 'site', '{"match": []}');
+insert into tournament_player (tournament_id, number, name, weights_sha256)
+    select 1, number - 1, 'p' || number, sha256 from weights;
+insert into tournament_pairing (tournament_id, round, a, b, pairs, experiment_id) values (1, 1, 1, 0, 5000, 2);
 vacuum analyze;
 -- Weights that were fitted to a part of the first experiment.
 insert into training_run (state, started_at, rules, kind, seed, threads, core_type, blas, trainer_build, weights_sha256,
@@ -27,7 +31,7 @@ select 'finished', now(), 'site', 'table', 1, 1, 'core', 'blas', 'kroo-train 1 t
 update weights w set training_run_id = t.id from training_run t where t.weights_sha256 = w.sha256;
 
 begin;
-select plan(19);
+select plan(22);
 -- Runs a query to its end and counts the sequential scans of partitions it made.
 create function tests.seq_scans(query text) returns bigint language plpgsql as $$
 declare
@@ -54,6 +58,10 @@ select is(seq_scans('select pair_no, leg, scores, moves from game_counted where 
     and pair_no < 2000 and not claimed order by pair_no, leg'), 0::bigint, 'the trainer''s read of a range');
 select is(seq_scans('select moves from game_counted where experiment_id = 1 and pair_no = 77 order by leg'), 0::bigint,
     'one pair');
+select is(seq_scans('select a, b, first, second, pairs from tournament_score where tournament_id = 1'), 0::bigint,
+    'tournament_score');
+select is(seq_scans('select * from tournament_progress'), 0::bigint, 'tournament_progress');
+select is((select sum(pairs)::bigint from tournament_score), 5000::bigint, 'and all its pairs are there');
 select is(seq_scans($$select count(*) from game where moves like 'FcE%'$$), 0::bigint, 'an opening, all experiments');
 select is(seq_scans($$select count(*) from game_counted where experiment_id = 1 and moves like 'FcE%'$$), 0::bigint,
     'an opening, one experiment');

@@ -15,7 +15,7 @@ select views_are('kroo', array['experiment_counted', 'game_counted', 'experiment
     'counter_difference', 'dispute_leg', 'weights_provenance', 'learning_curve', 'lifetime', 'verdict_by_user',
     'tournament_score', 'tournament_progress', 'progression', 'fault_report']
     || array['pair_agreed', 'engine_proof', 'experiment_reproducible']
-    || array['tune_now', 'tune_history'] || array['game_unrolled', 'game_length_histogram', 'opening_count',
+    || array['tune_now', 'tune_history', 'fault_player'] || array['game_unrolled', 'game_length_histogram', 'opening_count',
     'opening_score', 'opening_pair_count', 'opening_pairs', 'pair_score', 'session_game_count', 'worker_health',
     'champion_history']
     || array['audit_progress', 'worker_charge'] || array['experiment_rate']);

@@ -133,7 +133,7 @@ ok "the worker is started again" "$kroo" up --dir "$dir" --workers 2
 # --- nothing is run that is not what its hash says ---
 hash=$(sha256sum "$engine" | cut -d' ' -f1)
 for copy in "$dir"/worker-*/engines/"$hash"; do
-    chmod u+w "$copy" && cp "$work/other" "$copy"
+    cp "$work/other" "$copy.other" && mv -f "$copy.other" "$copy" # a running one cannot be written into
 done
 ok "a copy that was changed is fetched anew" run_match --nodes-a 500 --nodes-b 200 --engine-a same --pairs 12 --seed 3 --wait
 games "$id" >"$work/again.games"

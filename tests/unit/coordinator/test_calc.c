@@ -352,6 +352,30 @@ static void a_simulation_is_a_function_of_its_seed(void **state)
     refused("{\"op\":\"sprt-simulate\",\"elo0\":0,\"elo1\":40}", "elo");
 }
 
+/* The vectors' traces themselves are test_spsa.c's: here one step, and what is refused. */
+static void test_spsa(void **state)
+{
+    (void)state;
+    json_t *answer =
+        ask_text("{\"op\":\"spsa\",\"pairs\":1000,\"parameters\":[{\"start\":99,\"min\":0,\"max\":100,"
+                 "\"c_end\":5,\"r_end\":0.01}],\"flips\":[1],\"result\":16}");
+    assert_close(vectors_item(json_object_get(answer, "c"), 0), 10.045464063, 1e-9);
+    assert_close(vectors_item(json_object_get(answer, "a"), 0), 100, 0);
+    assert_close(vectors_item(json_object_get(answer, "b"), 0), 88.954535937, 1e-9);
+    assert_close(vectors_item(json_object_get(answer, "theta"), 0), 100, 0);
+    assert_close(vectors_number(answer, "k"), 1, 0);
+    json_decref(answer);
+    refused("{\"op\":\"spsa\",\"pairs\":10,\"parameters\":[]}", "no parameter");
+    refused("{\"op\":\"spsa\",\"parameters\":[]}", "pairs");
+    refused("{\"op\":\"spsa\",\"pairs\":10,\"parameters\":[{\"start\":1,\"min\":0,\"max\":2,\"c_end\":0,\"r_"
+            "end\":1}]}",
+            "c_end");
+    refused("{\"op\":\"spsa\",\"pairs\":10,\"parameters\":[{\"start\":1,\"min\":0,\"max\":2,\"c_end\":1,\"r_"
+            "end\":1}],"
+            "\"flips\":[2]}",
+            "1 or -1");
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -369,6 +393,7 @@ int main(void)
         cmocka_unit_test(whole_numbers_may_be_written_as_reals),
         cmocka_unit_test(workers_are_compared),
         cmocka_unit_test(ratings_have_lists_gaps_and_an_anchor),
+        cmocka_unit_test(test_spsa),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -103,7 +103,7 @@ static void wrong_files_are_refused_with_their_entry(void **state)
     refused(ground, "{\"weights\": \"store.0\", \"min\": 1, " STEPS "}", "\"min\" and \"max\"");
     refused(ground, "{\"weights\": \"store.0\", \"span\": 5, \"c_end\": 4}", "r_end");
     refused(ground, "{\"weights\": \"store.0\", \"span\": 5, \"speed\": 4, " STEPS "}", "no field \"speed\"");
-    refused(ground, "{\"weights\": \"store.0\", \"span\": 32000, " STEPS "}", "at the bounds");
+    refused(ground, "{\"weights\": \"store.0\", \"span\": 32000, " STEPS "}", "narrower bounds");
     refused(ground, "{\"option\": \"Contempt\", \"min\": 1, \"max\": 9, " STEPS "}",
             "no option \"Contempt\"");
     refused(ground, "{\"option\": \"CutMargin\", \"min\": 1, \"max\": 9999, " STEPS "}", "0 and 1000");
