@@ -147,6 +147,28 @@ static int split_endpoints(char *list, struct server_options *out)
     return out->endpoint_count ? 0 : -1;
 }
 
+/* What timed play asks of a worker. */
+static int read_fitness(const struct settings *settings, struct fitness_policy *out, char *reason,
+                        size_t size)
+{
+    const struct {
+        const char *name;
+        int64_t most, usual;
+        uint32_t *value;
+    } wanted[] = {{"reference_speed", UINT32_MAX, FITNESS_REFERENCE, &out->reference},
+                  {"timed_slow", 100, FITNESS_SLOW, &out->slow},
+                  {"timed_spread", 1000000, FITNESS_SPREAD, &out->spread},
+                  {"timed_load", 1000000, FITNESS_LOAD, &out->load}};
+    for (size_t i = 0; i < sizeof wanted / sizeof *wanted; i++) {
+        int64_t value;
+        if (settings_number(settings, wanted[i].name, 0, wanted[i].most, wanted[i].usual, &value, reason,
+                            size) != 0)
+            return -1;
+        *wanted[i].value = (uint32_t)value;
+    }
+    return 0;
+}
+
 struct numbers {
     int64_t term_ms, progress_ms, window, drain_ms;
 };
@@ -187,7 +209,8 @@ static int run(const struct settings *settings, bool allow_unsafe)
                                   "with `kroo up`");
     else if (!endpoints || split_endpoints(endpoints, &server) != 0)
         status = fail(EXIT_USAGE, "endpoint wants one to eight addresses");
-    else if (read_numbers(settings, &numbers, reason, sizeof reason) != 0)
+    else if (read_numbers(settings, &numbers, reason, sizeof reason) != 0 ||
+             read_fitness(settings, &server.fitness, reason, sizeof reason) != 0)
         status = fail(EXIT_USAGE, reason);
     else if (key_file && keys_load(key_file, &keys, reason, sizeof reason) != KEYS_OK)
         status = fail(EXIT_REFUSED, reason);

@@ -79,7 +79,8 @@ enum explain_state explain(const struct explain_facts *facts, char sentence[EXPL
 {
     sentence[0] = '\0';
     enum explain_state state = explain_state(facts, sentence);
-    if (facts->unfit && state != EXPLAIN_GONE && state != EXPLAIN_SET_ASIDE)
+    if (facts->unfit && state != EXPLAIN_GONE && state != EXPLAIN_SET_ASIDE &&
+        !strstr(sentence, facts->unfit))
         add(sentence, "; it gets no timed play: %s", facts->unfit);
     return state;
 }

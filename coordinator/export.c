@@ -147,8 +147,12 @@ static void write_limits(const struct store_limits *limits, FILE *out)
         fprintf(out, "%sdepth:%u", comma, limits->depth);
         comma = ",";
     }
-    if (limits->time_ms)
+    if (limits->time_ms) {
         fprintf(out, "%stime_ms:%u", comma, limits->time_ms);
+        comma = ",";
+    }
+    if (limits->clock_ms)
+        fprintf(out, "%sclock_ms:%u,increment_ms:%u", comma, limits->clock_ms, limits->increment_ms);
     fprintf(out, ",hash_kib:%u", limits->hash_kib);
 }
 
@@ -257,6 +261,10 @@ static json_t *player_json(const struct export_game_frame *frame, const struct s
     }
     if (player->options[0])
         json_object_set_new(object, "options", json_string(player->options));
+    if (player->limits.clock_ms) {
+        json_object_set_new(object, "clock_ms", json_integer(player->limits.clock_ms));
+        json_object_set_new(object, "increment_ms", json_integer(player->limits.increment_ms));
+    }
     return object;
 }
 

@@ -38,6 +38,11 @@ void job_destroy(struct job *job)
         free(job->report.again.pairs);
         free(job->report.closed);
         break;
+    case JOB_RELOAD:
+        free(job->reload.complete);
+        free(job->reload.leases);
+        free(job->reload.again.pairs);
+        break;
     case JOB_RECHECK:
         free(job->recheck.again.pairs);
         break;
@@ -46,6 +51,7 @@ void job_destroy(struct job *job)
         break;
     case JOB_PEERS:
         free(job->peers.peers);
+        free(job->peers.flags);
         break;
     case JOB_CREATE:
         terms_destroy(job->create.terms);
@@ -55,6 +61,7 @@ void job_destroy(struct job *job)
     case JOB_SESSION_END:
     case JOB_BLOCK:
     case JOB_AUDIT_WAIVE:
+    case JOB_FLAG:
     case JOB_FAULT:
     case JOB_EVENT:
     case JOB_PROMOTE:
@@ -63,6 +70,15 @@ void job_destroy(struct job *job)
         break;
     }
     free(job);
+}
+
+void jobs_destroy(struct job *jobs)
+{
+    while (jobs) {
+        struct job *next = jobs->next;
+        job_destroy(jobs);
+        jobs = next;
+    }
 }
 
 void job_queue_init(struct job_queue *queue, size_t count_max, size_t bytes_max)

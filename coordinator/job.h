@@ -13,6 +13,7 @@
 #include "coordinator/terms.h"
 #include "proto/message.h"
 #include "proto/socket.h"
+#include "sql/store_flag.h"
 
 enum job_kind {
     /* grouped in one transaction */
@@ -22,6 +23,7 @@ enum job_kind {
     JOB_SESSION,     /* a session row, then Welcome */
     JOB_SESSION_END, /* a session said goodbye */
     JOB_BLOCK,       /* an experiment that cannot go on, with the reason: `event` holds both */
+    JOB_FLAG,        /* a worker is set aside: nobody else's programs fail */
     JOB_AUDIT_WAIVE, /* nobody is there for an experiment's open audits: `event` holds its number */
     JOB_FAULT,       /* a program that gave no game */
     JOB_EVENT,       /* a line of the event log */
@@ -34,6 +36,7 @@ enum job_kind {
     /* from the writer, unasked */
     JOB_REPORT,  /* an experiment moved: pairs complete, prefix, decision */
     JOB_PEERS,   /* the allow-list, and the champion */
+    JOB_RELOAD,  /* an experiment whose games have changed places: prefix, leases, what is done */
     JOB_RECHECK, /* pairs of a finished experiment are to be played again */
     JOB_LOST,    /* another coordinator leads now, or the schema changed: give up */
 };
@@ -150,6 +153,22 @@ struct job_peers {
     size_t count;
     uint64_t epoch;
     uint8_t champion[STORE_HASH];
+    struct store_flag *flags; /* workers that are set aside */
+    size_t flag_count;
+};
+
+struct job_flag {
+    char peer[STORE_NAME], name[STORE_NAME], reason[STORE_TEXT];
+};
+
+struct job_reload {
+    uint64_t experiment, prefix, awaiting;
+    bool ended;
+    uint64_t *complete; /* pairs beyond the prefix that are finished */
+    size_t complete_count;
+    struct store_lease *leases; /* of this experiment */
+    size_t lease_count;
+    struct job_replays again;
 };
 
 struct job {
@@ -176,12 +195,15 @@ struct job {
         struct job_report report;
         struct job_recheck recheck;
         struct job_peers peers;
+        struct job_flag flag;
+        struct job_reload reload;
     };
 };
 
 /* NULL when memory is short. */
 struct job *job_create(enum job_kind kind);
 void job_destroy(struct job *job);
+void jobs_destroy(struct job *jobs);
 
 struct job_queue {
     pthread_mutex_t mutex;

@@ -18,6 +18,7 @@ struct ledger {
     bool ended; /* a verdict is written: nothing counts any more */
     /* Pairs that are played again: open audits, and open disputes of counted pairs. */
     struct pairlist again;
+    uint64_t fleet_next; /* counted pairs at which its workers are compared again; 0: not set */
     /* of the transaction under way; NULL when it has not touched this experiment */
     struct tally *draft;
     uint64_t draft_games_stored;

@@ -148,8 +148,8 @@ static int check_claim(const struct message_game *received, enum game_result res
 }
 
 /* An ending that no replay can show, and the ending as it is to be stored. Only a program loses so, only when
- * it is its turn, and by a deadline only where it had one. A game of the built-in engine cannot: it is this
- * very code. */
+ * it is its turn, and by a deadline only where it had one. The built-in engine, this very code, only
+ * loses so when its clock runs out. */
 static bool is_claim(const struct referee *referee, const struct message_game *received,
                      const struct game_ending *ending, struct game_ending *claimed)
 {
@@ -158,8 +158,10 @@ static bool is_claim(const struct referee *referee, const struct message_game *r
     enum side loser = ending->position.side;
     bool is_a = (loser == SIDE_SOUTH) == (received->leg == 0);
     const struct store_player *player = is_a ? &referee->experiment->a : &referee->experiment->b;
-    bool timed = player->limits.time_ms > 0;
-    if (ending->result != GAME_UNFINISHED || memcmp(player->engine, none, STORE_HASH) == 0)
+    bool timed = player->limits.time_ms > 0 || player->limits.clock_ms > 0;
+    bool built_in = memcmp(player->engine, none, STORE_HASH) == 0;
+    if (ending->result != GAME_UNFINISHED ||
+        (built_in && !(cause == GAME_REASON_DEADLINE && player->limits.clock_ms > 0)))
         return false;
     if (cause != GAME_REASON_ILLEGAL_MOVE && cause != GAME_REASON_CRASH &&
         !(cause == GAME_REASON_DEADLINE && timed))

@@ -4,6 +4,7 @@
 #ifndef KROO_COORDINATOR_ROSTER_H
 #define KROO_COORDINATOR_ROSTER_H
 
+#include "coordinator/fitness.h"
 #include "coordinator/meter.h"
 #include "proto/message.h"
 #include "proto/socket.h"
@@ -19,6 +20,7 @@ struct session {
     uint32_t slots, credit;
     char tags[MESSAGE_TAGS_MAX];
     uint32_t speed, spread_ppm, load_ppm, scale_ppm;
+    char unfit[FITNESS_TEXT]; /* why it gets no timed play; "": it may */
     char confinement[MESSAGE_CONFINEMENT_MAX];
     int64_t heard_ms;
     struct meter meter;
@@ -27,6 +29,7 @@ struct session {
     uint64_t games, duplicates, refused; /* answered so far */
     bool stored;                         /* its row is committed */
     uint64_t worker;                     /* audit_worker: who it is, whatever the session */
+    unsigned setbacks;                   /* leases given back for a player's fault since its last game */
     bool had_finished;                   /* its last pair was of a finished experiment */
     struct session *next_by_id, *next_by_peer;
 };

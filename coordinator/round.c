@@ -196,12 +196,17 @@ static enum store_error count_game(struct round *round, const struct store_game 
     return STORE_OK;
 }
 
+static bool has_time(const struct store_limits *limits)
+{
+    return limits->time_ms > 0 || limits->clock_ms > 0;
+}
+
 /* A claimed ending waits until a second worker says the same; under time limits there is no such thing, and a
  * resignation follows from the scores. */
 static bool waits_for_proof(const struct ledger *ledger, const struct store_game *game)
 {
     return game->claimed && strcmp(game->reason, "resign") != 0 && ledger &&
-           ledger->experiment.a.limits.time_ms == 0 && ledger->experiment.b.limits.time_ms == 0;
+           !has_time(&ledger->experiment.a.limits) && !has_time(&ledger->experiment.b.limits);
 }
 
 /* Before anything of the round counts: a pair may complete and be disputed in one transaction. */
@@ -316,8 +321,7 @@ static enum store_error put_verdict(struct round *round, struct ledger *ledger)
     return store_verdict_write(round->store, &verdict, &written);
 }
 
-/* Counters of what was touched, and the verdict of what is decided. */
-static enum store_error put_counters(struct round *round)
+enum store_error round_put_counters(struct round *round)
 {
     enum store_error error = STORE_OK;
     for (size_t i = 0; i < round->book->count && error == STORE_OK; i++) {
@@ -365,6 +369,11 @@ static enum store_error put_row(struct round *round, struct job *job)
                                           job->event.text);
     case JOB_FAULT:
         return store_fault_put(round->store, &job->fault.row);
+    case JOB_FLAG: {
+        bool is_new;
+        return store_worker_put_aside(round->store, job->flag.peer, job->flag.name, "failures",
+                                      job->flag.reason, "the coordinator", &is_new);
+    }
     case JOB_EVENT:
         return store_event(round->store, job->event.kind, job->event.experiment, job->event.session,
                            job->event.text);
@@ -408,7 +417,7 @@ enum store_error round_commit(struct round *round, struct job *jobs)
         if (job->kind == JOB_AUDIT_WAIVE)
             error = round_audit_waive(round, job->event.experiment);
     if (error == STORE_OK)
-        error = put_counters(round);
+        error = round_put_counters(round);
     if (error == STORE_OK)
         error = round_audit_report(round);
     for (struct job *job = jobs; job && error == STORE_OK; job = job->next)

@@ -30,6 +30,8 @@ enum store_error round_single(struct round *round, struct job *job);
 
 /* The report about an experiment that moved; NULL without memory. */
 struct job_report *round_report(struct round *round, uint64_t experiment);
+/* Counters of what has a draft, and the verdict of what is decided. */
+enum store_error round_put_counters(struct round *round);
 /* Counts an experiment's stored games anew, into the draft: games of counted pairs have changed. */
 enum store_error round_recount(struct round *round, struct ledger *ledger);
 

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "coordinator/round_flag.h"
 #include "proto/log.h"
 #include "sql/store_audit.h"
 
@@ -170,8 +171,10 @@ enum store_error round_audit_settle(struct round *round, struct ledger *ledger, 
     case STORE_DISPUTE_REPLACED:
         error = round_recount(round, ledger);
         break;
-    case STORE_DISPUTE_KEPT:
     case STORE_DISPUTE_OUTVOTED:
+        error = round_flag_judge(round, &ledger->experiment);
+        break;
+    case STORE_DISPUTE_KEPT:
         break;
     }
     return error == STORE_OK ? close_pair(round, ledger, game->pair) : error;

@@ -160,7 +160,7 @@ void server_hold_experiment(struct server *server, struct server_experiment *exp
 void server_resume_experiment(struct server *server, struct server_experiment *experiment)
 {
     experiment->row.state = STORE_RUNNING;
-    experiment->setbacks = 0;
+    experiment->setback_worker = 0;
     if (!experiment->playable)
         return;
     if (!experiment->awaiting)
@@ -251,10 +251,18 @@ static void end_leases(struct server *server, const struct lease *leases, size_t
     server_end_leases(server, ids, count, state);
 }
 
-static void restore_leases(struct server *server, struct writer_start *start)
+/* Those of a worker that is set aside end here. */
+static bool is_flagged(const struct server *server, uint64_t session)
 {
-    for (size_t i = 0; i < start->lease_count; i++) {
-        const struct store_lease *row = &start->leases[i];
+    const struct session *known = roster_find(server->roster, session);
+    return known && server_flag_of(server, known);
+}
+
+static void restore_leases(struct server *server, const struct store_lease *leases, size_t count)
+{
+    for (size_t i = 0; i < count; i++) {
+        const struct store_lease *row = &leases[i];
+        bool open = !row->ended && !is_flagged(server, row->session);
         struct lease lease = {
             .id = row->id,
             .experiment = row->experiment,
@@ -263,7 +271,7 @@ static void restore_leases(struct server *server, struct writer_start *start)
             .count = row->pair_count,
             .attempt = row->attempt,
         };
-        enum lease_status status = lease_restore(server->leases, &lease, !row->ended, server->now_ms);
+        enum lease_status status = lease_restore(server->leases, &lease, open, server->now_ms);
         if (status == LEASE_OK)
             continue;
         log_line(LOG_LEVEL_INFO, "lease-not-restored", "lease=%llu reason=\"%s\"",
@@ -279,7 +287,7 @@ static void restore(struct server *server, struct writer_start *start)
 {
     for (size_t i = 0; i < start->experiment_count; i++)
         restore_experiment(server, &start->experiments[i]);
-    restore_leases(server, start);
+    restore_leases(server, start->leases, start->lease_count);
     for (size_t i = 0; i < start->experiment_count; i++) {
         struct server_experiment *experiment =
             server_find_experiment(server, start->experiments[i].experiment.id);
@@ -296,6 +304,32 @@ static void restore(struct server *server, struct writer_start *start)
                        0, server->now_ms, NULL);
     log_line(LOG_LEVEL_INFO, "resumed", "experiments=%zu leases=%zu", start->experiment_count,
              start->lease_count);
+}
+
+void server_reload(struct server *server, const struct job_reload *reload)
+{
+    struct server_experiment *experiment = server_find_experiment(server, reload->experiment);
+    if (!experiment || experiment->ended)
+        return;
+    schedule_remove(server->schedule, reload->experiment);
+    lease_experiment_remove(server->leases, reload->experiment);
+    audit_drop(server->audits, reload->experiment);
+    experiment->prefix = reload->prefix;
+    experiment->awaiting = reload->awaiting;
+    experiment->waived = 0;
+    if (reload->ended) {
+        server_end_experiment(server, experiment);
+        return;
+    }
+    open_for_work(server, experiment);
+    restore_leases(server, reload->leases, reload->lease_count);
+    for (size_t i = 0; i < reload->complete_count; i++)
+        lease_done(server->leases, reload->experiment, reload->complete[i], 0, server->now_ms, NULL);
+    server_audit_want(server, reload->experiment, &reload->again);
+    if (experiment->awaiting)
+        lease_experiment_close(server->leases, reload->experiment);
+    log_line(LOG_LEVEL_INFO, "counted-anew", "experiment=%llu prefix=%llu",
+             (unsigned long long)reload->experiment, (unsigned long long)reload->prefix);
 }
 
 static bool admit(void *context, const char public_key_z85[KEYS_TEXT])
@@ -358,6 +392,7 @@ static void close_server(struct server *server)
     schedule_destroy(server->schedule);
     lease_book_destroy(server->leases);
     audit_book_destroy(server->audits);
+    free(server->flags);
     allowlist_done(&server->allowlist);
     for (size_t i = 0; i < server->experiment_count; i++) {
         referee_done(&server->experiments[i]->referee);
@@ -469,15 +504,20 @@ static void expire_leases(struct server *server)
     } while (count == LEASES_AT_ONCE);
 }
 
-static void end_session(struct server *server, struct session *session)
+void server_session_leases_end(struct server *server, uint64_t session)
 {
     struct lease released[LEASES_AT_ONCE];
     size_t count;
     do {
-        count = lease_session_end(server->leases, session->id, released, LEASES_AT_ONCE);
+        count = lease_session_end(server->leases, session, released, LEASES_AT_ONCE);
         end_leases(server, released, count, STORE_LEASE_RELEASED);
     } while (count == LEASES_AT_ONCE);
-    server_audit_session_end(server, session->id);
+    server_audit_session_end(server, session);
+}
+
+static void end_session(struct server *server, struct session *session)
+{
+    server_session_leases_end(server, session->id);
     struct job *job = session->stored ? job_create(JOB_SESSION_END) : NULL;
     if (job) {
         job->session = session->id;
@@ -501,28 +541,6 @@ static void tick(struct server *server)
     expire_leases(server);
     server_audit_tick(server);
     roster_each(server->roster, forget_if_silent, server);
-}
-
-/* A player failed there before its first move, or cannot be used. One machine's word sets nothing aside but
- * itself: two workers' stops the experiment, or one's five times, with no game between (DESIGN section 7). */
-static void take_setback(struct server *server, const struct session *session, uint64_t id, const char *why)
-{
-    struct server_experiment *experiment = server_find_experiment(server, id);
-    if (!experiment || experiment->ended || experiment->row.state != STORE_RUNNING)
-        return;
-    server_event(server, "lease-given-back", id, session->id, "worker %s: %s", session->name, why);
-    bool others = experiment->setbacks > 0 && strcmp(experiment->setback_worker, session->name) != 0;
-    if (experiment->setbacks++ == 0)
-        snprintf(experiment->setback_worker, sizeof experiment->setback_worker, "%s", session->name);
-    struct job *job = others || experiment->setbacks >= SERVER_SETBACKS_MAX ? job_create(JOB_BLOCK) : NULL;
-    if (!job)
-        return;
-    job->event.experiment = id;
-    snprintf(job->event.text, sizeof job->event.text, "%.400s (said %s)", why,
-             others ? "by two workers" : "five times by one worker");
-    server_event(server, "experiment-blocked", id, session->id, "%s", job->event.text);
-    server_submit(server, job);
-    server_hold_experiment(server, experiment, STORE_BLOCKED);
 }
 
 static void store_fault(struct server *server, const struct session *session,
@@ -561,7 +579,7 @@ void server_release(struct server *server, struct session *session, const struct
         }
         end_leases(server, &released, 1, STORE_LEASE_RELEASED);
         if (release->because[0])
-            take_setback(server, session, released.experiment, release->because);
+            server_take_setback(server, session, released.experiment, release->because);
     }
     if (release->fault.kind != 0 && session->role == MESSAGE_ROLE_WORKER)
         store_fault(server, session, release);

@@ -9,6 +9,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "coordinator/fitness.h"
 #include "proto/keys.h"
 #include "proto/socket.h"
 
@@ -19,6 +20,7 @@ struct server_options {
     const struct keys *keys; /* NULL: none */
     uint64_t window;         /* pairs beyond the prefix that may be out or waiting */
     uint32_t term_ms, progress_ms;
+    struct fitness_policy fitness; /* for timed play */
     bool allow_unsafe;
 };
 

@@ -410,6 +410,11 @@ static void answer_report(struct server *server, struct job *job)
         job_destroy(ended);
 }
 
+static void answer_reload(struct server *server, struct job *job)
+{
+    server_reload(server, &job->reload);
+}
+
 static void answer_recheck(struct server *server, struct job *job)
 {
     if (!server_find_experiment(server, job->recheck.experiment.id) &&
@@ -422,6 +427,7 @@ static void answer_peers(struct server *server, struct job *job)
 {
     allowlist_replace(&server->allowlist, job->peers.peers, job->peers.count);
     job->peers.peers = NULL;
+    server_flag_take(server, &job->peers);
     if (job->peers.epoch > server->announcement) {
         server->announcement = job->peers.epoch;
         memcpy(server->announced, job->peers.champion, MESSAGE_HASH);
@@ -431,10 +437,19 @@ static void answer_peers(struct server *server, struct job *job)
 void server_take_answer(struct server *server, struct job *job)
 {
     static void (*const answers[])(struct server *, struct job *) = {
-        [JOB_RESULTS] = answer_results,   [JOB_GRANT] = answer_grant,     [JOB_SESSION] = answer_session,
-        [JOB_CREATE] = answer_create,     [JOB_CONTROL] = answer_control, [JOB_PROMOTE] = answer_promote,
-        [JOB_ARTIFACT] = answer_artifact, [JOB_LOOKUP] = answer_lookup,   [JOB_REPORT] = answer_report,
-        [JOB_PEERS] = answer_peers,       [JOB_RECHECK] = answer_recheck, [JOB_LOST] = NULL,
+        [JOB_RESULTS] = answer_results,
+        [JOB_GRANT] = answer_grant,
+        [JOB_SESSION] = answer_session,
+        [JOB_CREATE] = answer_create,
+        [JOB_CONTROL] = answer_control,
+        [JOB_PROMOTE] = answer_promote,
+        [JOB_ARTIFACT] = answer_artifact,
+        [JOB_LOOKUP] = answer_lookup,
+        [JOB_REPORT] = answer_report,
+        [JOB_PEERS] = answer_peers,
+        [JOB_RECHECK] = answer_recheck,
+        [JOB_RELOAD] = answer_reload,
+        [JOB_LOST] = NULL,
     };
     if (job->kind == JOB_LOST)
         server->lost = true;

@@ -127,7 +127,8 @@ static void note_present(void *context, struct session *session)
 {
     struct presence *presence = context;
     if (session->role != MESSAGE_ROLE_WORKER || session->heard_ms < presence->since_ms ||
-        presence->count > AUDIT_PLAYED_MAX || strcmp(session->engine_build, engine_build()) != 0)
+        presence->count > AUDIT_PLAYED_MAX || server_flag_of(presence->server, session) ||
+        strcmp(session->engine_build, engine_build()) != 0)
         return;
     for (size_t i = 0; i < presence->count; i++)
         if (presence->workers[i] == session->worker)

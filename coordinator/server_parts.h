@@ -17,7 +17,7 @@ enum {
     SERVER_SESSION_SILENT_MS = 600000,  /* forgotten after this long without a word */
     SERVER_ARTIFACTS_MAX = 16,          /* kept in memory */
     SERVER_ARTIFACTS_BYTES = 128 << 20, /* of them together */
-    SERVER_SETBACKS_MAX = 5,            /* by one worker, before an experiment is blocked */
+    SERVER_SETBACKS_MAX = 5,            /* by one worker, before it is set aside */
     SERVER_UNKNOWN_MAX = 256,           /* experiment numbers known not to exist */
     SERVER_MESSAGES_A_TURN = 256,       /* between looks at the clock and the writer */
 };
@@ -27,14 +27,13 @@ struct server_experiment {
     struct store_experiment row;
     struct referee referee;
     uint64_t prefix;
-    unsigned deleting;                     /* deletions asked for: nothing of it is taken any more */
-    bool ended;                            /* no more leases; late results are stored and not counted */
-    bool playable;                         /* by this engine build */
-    unsigned setbacks;                     /* leases given back for a player's fault since a game came */
-    char setback_worker[MESSAGE_NAME_MAX]; /* who gave the first of them back */
-    uint64_t awaiting;                     /* decided, but so many pairs keep the verdict back */
-    uint64_t waived;                       /* the same figure when they were last given up */
-    struct tune_book *players;             /* of a tune: who plays its batches; owned; else NULL */
+    unsigned deleting;         /* deletions asked for: nothing of it is taken any more */
+    bool ended;                /* no more leases; late results are stored and not counted */
+    bool playable;             /* by this engine build */
+    uint64_t setback_worker;   /* who last gave a lease back for a player's fault, since a game came */
+    uint64_t awaiting;         /* decided, but so many pairs keep the verdict back */
+    uint64_t waived;           /* the same figure when they were last given up */
+    struct tune_book *players; /* of a tune: who plays its batches; owned; else NULL */
 };
 
 struct server_artifact {
@@ -55,6 +54,8 @@ struct server {
     struct roster *roster;
     struct lease_book *leases;
     struct audit_book *audits;
+    struct store_flag *flags; /* owned; workers that are set aside */
+    size_t flag_count;
     struct schedule *schedule;
     struct allowlist allowlist;
     struct server_experiment **experiments;
@@ -86,6 +87,10 @@ void server_hold_experiment(struct server *server, struct server_experiment *exp
 void server_resume_experiment(struct server *server, struct server_experiment *experiment);
 /* It was deleted. */
 void server_forget_experiment(struct server *server, uint64_t id);
+/* All leases of a session go back. */
+void server_session_leases_end(struct server *server, uint64_t session);
+/* The games of an experiment have changed places. */
+void server_reload(struct server *server, const struct job_reload *reload);
 void server_reply(struct server *server, const struct socket_peer *peer, struct message *message);
 void server_refuse(struct server *server, const struct socket_peer *peer, uint64_t request,
                    enum message_refusal code, uint32_t retry_ms, const char *format, ...)
@@ -142,6 +147,17 @@ void server_audit_session_end(struct server *server, uint64_t session);
 /* Gives up the open audits of a decided experiment when nobody is there who could play them. */
 void server_audit_waive(struct server *server, struct server_experiment *experiment);
 void server_audit_tick(struct server *server);
+
+/* server_flag.c: workers that are set aside. */
+/* The flag of a session's worker, or NULL. */
+const struct store_flag *server_flag_of(const struct server *server, const struct session *session);
+/* True, and the sentence that such a worker is told. */
+bool server_flag_reason(const struct server *server, const struct session *session,
+                        char reason[MESSAGE_TEXT_MAX]);
+/* Takes over the flags that came with the allow-list. */
+void server_flag_take(struct server *server, struct job_peers *peers);
+/* A player failed there before its first move, or cannot be used. */
+void server_take_setback(struct server *server, struct session *session, uint64_t id, const char *why);
 
 /* server_answer.c: a job that came back; takes it. */
 void server_take_answer(struct server *server, struct job *job);

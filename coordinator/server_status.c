@@ -43,6 +43,7 @@ static json_t *describe_session(struct server *server, const struct session *ses
     struct lease_session_view view = {0};
     uint64_t experiments[EXPLAIN_EXPERIMENTS];
     char why[EXPLAIN_TEXT];
+    const struct store_flag *flag = server_flag_of(server, session);
     lease_session_find(server->leases, session->id, &view);
     struct explain_facts facts = {
         .silent_ms = server->now_ms - session->heard_ms,
@@ -53,7 +54,9 @@ static json_t *describe_session(struct server *server, const struct session *ses
         .experiments = experiments,
         .games_per_minute = meter_games_per_minute(&session->meter, server->now_ms),
         .told = session->told,
+        .unfit = session->unfit[0] ? session->unfit : NULL,
         .told_ms = server->now_ms - session->told_ms,
+        .set_aside = flag ? flag->reason : NULL,
     };
     json_t *plays = session_experiments(server, session, experiments, &facts.experiment_count);
     enum explain_state state = explain(&facts, why);

@@ -26,6 +26,7 @@ static void fill_welcome(const struct server *server, const struct session *sess
         .progress_ms = server->options.progress_ms,
         .term_ms = server->options.term_ms,
         .announcement = server->announcement,
+        .scale_ppm = session->scale_ppm,
     };
     memcpy(welcome->announced, server->announced, sizeof welcome->announced);
     snprintf(welcome->engine_build, sizeof welcome->engine_build, "%s", engine_build());
@@ -113,7 +114,10 @@ void server_hello(struct server *server, const struct socket_peer *peer, const s
     session->speed = hello->speed;
     session->spread_ppm = hello->spread_ppm;
     session->load_ppm = hello->load_ppm;
-    session->scale_ppm = MESSAGE_SCALE_USUAL;
+    session->scale_ppm = fitness_scale(&server->options.fitness, hello->speed);
+    if (!fitness_unfit(&server->options.fitness, hello->speed, hello->spread_ppm, hello->load_ppm,
+                       session->unfit))
+        session->unfit[0] = '\0';
     snprintf(session->tags, sizeof session->tags, "%s", hello->tags);
     session->heard_ms = server->now_ms;
     snprintf(session->name, sizeof session->name, "%s", hello->name);
@@ -191,6 +195,10 @@ void server_lease_request(struct server *server, struct session *session, const 
         nothing(server, session, message->request, 30000, reason);
         return;
     }
+    if (server_flag_reason(server, session, reason)) {
+        nothing(server, session, message->request, 30000, reason);
+        return;
+    }
     if (!writer_is_up(server->writer, reason, sizeof reason)) {
         nothing(server, session, message->request, 2 * SERVER_RETRY_MS, reason);
         return;
@@ -203,8 +211,11 @@ void server_lease_request(struct server *server, struct session *session, const 
                             .pairs_per_minute = wanted->pairs_per_minute};
     if (ask.credit > 0 && !server->draining && server_audit_grant(server, session, message->request))
         return;
-    struct schedule_asker asker = {
-        .session = session->id, .credit = ask.credit, .slots = session->slots, .tags = session->tags};
+    struct schedule_asker asker = {.session = session->id,
+                                   .credit = ask.credit,
+                                   .slots = session->slots,
+                                   .tags = session->tags,
+                                   .unfit = session->unfit[0] ? session->unfit : NULL};
     struct schedule_pick pick =
         schedule_pick(server->schedule, server->leases, &asker, server->draining, server->now_ms);
     if (pick.outcome != SCHEDULE_PICKED && ask.credit > 0 && !server->draining &&
@@ -295,8 +306,13 @@ static bool wait_for_lookup(struct server *server, const struct session *session
 static void judge(struct server *server, struct session *session, struct job_results *results,
                   const struct message_game *game)
 {
-    char reason[160];
+    char reason[MESSAGE_TEXT_MAX];
+    const struct store_flag *flag = server_flag_of(server, session);
     struct server_experiment *experiment = server_find_experiment(server, game->experiment);
+    if (flag && !flag->games_stand && server_flag_reason(server, session, reason)) {
+        refuse_game(server, results, game, reason);
+        return;
+    }
     if (!experiment || experiment->deleting) {
         refuse_game(server, results, game, "there is no such experiment (any more)");
         return;
@@ -312,7 +328,8 @@ static void judge(struct server *server, struct session *session, struct job_res
     }
     row->session = session->id;
     row->fault = row->claimed ? game->fault : NULL;
-    experiment->setbacks = 0;
+    experiment->setback_worker = 0;
+    session->setbacks = 0;
     results->count++;
 }
 

@@ -9,6 +9,7 @@
 #include "coordinator/terms.h"
 #include "engine/adjudicate.h"
 #include "coordinator/verify_tune.h"
+#include "coordinator/withdraw.h"
 
 struct verify {
     const struct record *record;
@@ -25,6 +26,7 @@ struct verify {
     bool legs[2];
     unsigned half_points[2];
     bool started;
+    bool awaits; /* audits or disputes of counted pairs are open */
     /* the count */
     uint64_t prefix; /* pairs counted so far */
     bool open;       /* the prefix may still grow */
@@ -350,7 +352,7 @@ void verify_finish(struct verify *verify, struct verify_totals *totals)
     compare_counters(verify, "the counter", &record->counters);
     if (record->has_verdict)
         compare_verdict(verify);
-    else if (*expected_verdict(verify) && record->state == STORE_RUNNING)
+    else if (*expected_verdict(verify) && record->state == STORE_RUNNING && !verify->awaits)
         differ(verify, ": the counted games make it %s, yet there is no verdict", expected_verdict(verify));
     else if (record->state == STORE_FINISHED || record->state == STORE_STOPPED)
         differ(verify, ": it is %s without a verdict", record_state_name(record->state));
@@ -379,6 +381,36 @@ static enum store_error ask_sql(struct store *store, struct verify *verify, cons
                store_cell(&rows, i, 1), store_cell(&rows, i, 2), store_cell(&rows, i, 3));
     store_table_done(&rows);
     return STORE_OK;
+}
+
+/* A decided experiment waits for its audits; a verdict that would be another now must be marked as withdrawn.
+ */
+static enum store_error ask_standing(struct store *store, struct verify *verify,
+                                     const char *const *parameters)
+{
+    const struct record *record = verify->record;
+    struct store_table row;
+    char reason[STORE_TEXT];
+    bool changes = false;
+    enum store_error error =
+        store_query(store,
+                    "select exists (select from kroo.audit where experiment_id = $1::bigint"
+                    " and request_id = 0 and state = 'open') or exists (select from kroo.dispute"
+                    " where experiment_id = $1::bigint and state = 'open' and was_counted),"
+                    " exists (select from kroo.verdict_withdrawn where experiment_id = $1::bigint)",
+                    parameters, 1, &row);
+    if (error != STORE_OK)
+        return error;
+    verify->awaits = *store_cell(&row, 0, 0) == 't';
+    bool withdrawn = *store_cell(&row, 0, 1) == 't';
+    store_table_done(&row);
+    if (!record->has_verdict || withdrawn)
+        return STORE_OK;
+    error = withdraw_judge(store, &record->experiment, record->verdict.verdict,
+                           record->verdict.counters.prefix_pairs, &changes, reason);
+    if (error == STORE_OK && changes)
+        differ(verify, ": its verdict is not withdrawn, yet %.300s", reason);
+    return error;
 }
 
 /* What is rolled up for the statistics must be what the games add up to. */
@@ -498,6 +530,8 @@ static enum store_error run(struct store *store, uint64_t experiment, const stru
             error = ask_sql(store, verify, parameters);
         if (error == STORE_OK)
             error = ask_rollups(store, verify, parameters);
+        if (error == STORE_OK)
+            error = ask_standing(store, verify, parameters);
         if (error == STORE_OK)
             close_pair(verify);
         if (error == STORE_OK && verify->tune)

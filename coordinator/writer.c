@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "coordinator/round_audit.h"
+#include "coordinator/round_flag.h"
 #include "engine/mix.h"
 #include "proto/log.h"
 #include "proto/progress.h"
@@ -133,15 +134,6 @@ static void disconnect(struct writer *writer)
 {
     store_close(writer->round.store);
     writer->round.store = NULL;
-}
-
-static void jobs_destroy(struct job *jobs)
-{
-    while (jobs) {
-        struct job *next = jobs->next;
-        job_destroy(jobs);
-        jobs = next;
-    }
 }
 
 /* Puts a list at the end of another; takes it. */
@@ -344,6 +336,8 @@ static struct job *peers_job(struct writer *writer, enum store_error *error)
     *error =
         job ? store_peers(writer->round.store, &job->peers.peers, &job->peers.count) : STORE_ERROR_MEMORY;
     if (*error == STORE_OK)
+        *error = store_flags(writer->round.store, &job->peers.flags, &job->peers.flag_count);
+    if (*error == STORE_OK)
         *error = store_champion(writer->round.store, "main", job->peers.champion, &job->peers.epoch);
     if (*error == STORE_ERROR_REFUSED) {
         job->peers.epoch = 0; /* nothing promoted yet */
@@ -357,15 +351,81 @@ static struct job *peers_job(struct writer *writer, enum store_error *error)
     return NULL;
 }
 
+static int start_experiment(const struct ledger *ledger, struct writer_experiment *out)
+{
+    uint64_t prefix = tally_prefix(ledger->tally), beyond = tally_beyond(ledger->tally);
+    *out = (struct writer_experiment){
+        .experiment = ledger->experiment, .prefix = prefix, .awaiting = ledger_awaiting(ledger)};
+    if (beyond == 0)
+        return 0;
+    out->complete = malloc(beyond * sizeof *out->complete);
+    if (!out->complete)
+        return -1;
+    uint64_t seen = 0;
+    for (uint64_t pair = prefix; seen < beyond && pair < ledger->experiment.planned_pairs; pair++) {
+        seen += tally_has(ledger->tally, pair, 0) + tally_has(ledger->tally, pair, 1);
+        if (tally_pair_complete(ledger->tally, pair) && !tally_is_held(ledger->tally, pair))
+            out->complete[out->complete_count++] = pair;
+    }
+    return 0;
+}
+
+/* What the event loop has to know of an experiment whose games have changed places. */
+static enum store_error tell_moved(struct writer *writer, uint64_t id)
+{
+    struct ledger *ledger = ledger_book_find(&writer->book, id);
+    struct job *job = job_create(JOB_RELOAD);
+    struct writer_experiment now = {0};
+    if (!job || !ledger || start_experiment(ledger, &now) != 0) {
+        job_destroy(job);
+        return STORE_ERROR_MEMORY;
+    }
+    struct job_reload *reload = &job->reload;
+    *reload = (struct job_reload){.experiment = id,
+                                  .prefix = now.prefix,
+                                  .awaiting = now.awaiting,
+                                  .ended = ledger->ended,
+                                  .complete = now.complete,
+                                  .complete_count = now.complete_count};
+    enum store_error error = store_leases_live(writer->round.store, &reload->leases, &reload->lease_count);
+    size_t kept = 0;
+    for (size_t i = 0; i < reload->lease_count && error == STORE_OK; i++)
+        if (reload->leases[i].experiment == id)
+            reload->leases[kept++] = reload->leases[i];
+    reload->lease_count = kept;
+    if (error == STORE_OK)
+        error = round_replays(&writer->round, id, NULL, &reload->again);
+    if (error != STORE_OK) {
+        job_destroy(job);
+        return error;
+    }
+    answer_list(writer, job);
+    return STORE_OK;
+}
+
+/* Who is set aside has been told to the event loop before, so that nothing of theirs comes any more. */
+static enum store_error set_games_aside(struct writer *writer)
+{
+    uint64_t *moved;
+    size_t count;
+    enum store_error error = round_flag_games(&writer->round, &moved, &count);
+    for (size_t i = 0; i < count && error == STORE_OK; i++)
+        error = tell_moved(writer, moved[i]);
+    free(moved);
+    return error;
+}
+
 static bool read_peers(struct writer *writer)
 {
-    enum store_error error;
-    struct job *job = peers_job(writer, &error), *rechecks = NULL;
+    enum store_error error = round_flag_workers(&writer->round);
+    struct job *job = error == STORE_OK ? peers_job(writer, &error) : NULL, *rechecks = NULL;
     if (job) {
         answer_list(writer, job);
         error = round_rechecks(&writer->round, writer->rechecks_old, &rechecks);
         answer_list(writer, rechecks);
         writer->rechecks_old = writer->rechecks_old && error != STORE_OK;
+        if (error == STORE_OK)
+            error = set_games_aside(writer);
     }
     if (error == STORE_OK)
         return true;
@@ -400,25 +460,6 @@ static void *run(void *context)
 }
 
 /* --- start and end --- */
-
-static int start_experiment(const struct ledger *ledger, struct writer_experiment *out)
-{
-    uint64_t prefix = tally_prefix(ledger->tally), beyond = tally_beyond(ledger->tally);
-    *out = (struct writer_experiment){
-        .experiment = ledger->experiment, .prefix = prefix, .awaiting = ledger_awaiting(ledger)};
-    if (beyond == 0)
-        return 0;
-    out->complete = malloc(beyond * sizeof *out->complete);
-    if (!out->complete)
-        return -1;
-    uint64_t seen = 0;
-    for (uint64_t pair = prefix; seen < beyond && pair < ledger->experiment.planned_pairs; pair++) {
-        seen += tally_has(ledger->tally, pair, 0) + tally_has(ledger->tally, pair, 1);
-        if (tally_pair_complete(ledger->tally, pair) && !tally_is_held(ledger->tally, pair))
-            out->complete[out->complete_count++] = pair;
-    }
-    return 0;
-}
 
 /* The players of its batches, out of the report that the ledger's reading has left. */
 static void start_tune(struct round *round, struct writer_experiment *out)

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "engine/adjudicate.h"
+#include "engine/clock.h"
 #include "engine/mix.h"
 
 enum { OPENING_DRAWS = 1000 };
@@ -153,7 +154,9 @@ struct table {
     const struct play_side *sides[2]; /* South, North */
     struct search *searches[2];       /* NULL where a mover plays */
     const struct play_mover *movers[2];
-    bool moved[2];          /* the mover has answered with a move in this game */
+    bool moved[2];      /* the mover has answered with a move in this game */
+    int64_t left_us[2]; /* on the clocks of those who have one */
+    struct search_clock clock;
     enum game_reason fault; /* of the side to move, which loses by it */
     struct adjudicator adjudicator;
     struct adjudication early; /* how the game ended before its rules ended it */
@@ -191,6 +194,11 @@ static int table_ask(struct table *table, unsigned side, int16_t *score)
 {
     const struct play_mover *mover = table->movers[side];
     struct play_move move = {.house = -1, .score = PLAY_NO_SCORE};
+    for (int i = 0; i < 2; i++) {
+        /* Less than a millisecond is one: none would mean that there is no clock. */
+        move.clock_ms[i] = table->left_us[i] > 1000 ? table->left_us[i] / 1000 : table->left_us[i] > 0;
+        move.increment_ms[i] = table->sides[i]->increment_ms;
+    }
     enum play_answer answer = mover->choose(mover->context, table->game, table->stop, &move);
     int own = move.house - 6 * (int)side;
     bool legal = own >= 0 && own < 6 && (game_legal(table->game) >> own & 1) != 0;
@@ -207,7 +215,38 @@ static int table_ask(struct table *table, unsigned side, int16_t *score)
     return -1;
 }
 
-/* Chooses the next move and its score; -1 where a mover is at fault. */
+static int table_search(struct table *table, unsigned side, int16_t *score)
+{
+    struct search_limits limits = table->sides[side]->limits;
+    struct search_info info;
+    if (table->sides[side]->clock_ms > 0) {
+        int64_t soft_ms, hard_ms;
+        clock_share(table->left_us[side] / 1000, table->sides[side]->increment_ms, 0, &soft_ms, &hard_ms);
+        search_clock_set(&table->clock, soft_ms, hard_ms);
+        limits.clock = &table->clock;
+    }
+    int house = search_run(table->searches[side], table->game, table->sides[side]->weights, &limits,
+                           table->stop, NULL, NULL, &info);
+    *score = (int16_t)info.score;
+    table->out->nodes += info.nodes;
+    table->out->time_ms += info.time_ms;
+    table->moved[side] = true;
+    return house;
+}
+
+/* Takes the time of a move off its side's clock; false when the flag falls. */
+static bool table_punch(struct table *table, unsigned side, int64_t spent_us)
+{
+    table->left_us[side] -= spent_us;
+    if (table->left_us[side] <= 0) {
+        table->fault = GAME_REASON_DEADLINE;
+        return false;
+    }
+    table->left_us[side] += 1000 * table->sides[side]->increment_ms;
+    return true;
+}
+
+/* Chooses the next move and its score; -1 where a mover is at fault, or its time is over. */
 static int table_choose(struct table *table, int16_t *score)
 {
     size_t ply = game_plies(table->game);
@@ -217,15 +256,12 @@ static int table_choose(struct table *table, int16_t *score)
         return random_house(table->game, mix_finish(bits));
     }
     unsigned side = game_position(table->game).side;
-    if (table->movers[side])
-        return table_ask(table, side, score);
-    struct search_info info;
-    int house = search_run(table->searches[side], table->game, table->sides[side]->weights,
-                           &table->sides[side]->limits, table->stop, NULL, NULL, &info);
-    *score = (int16_t)info.score;
-    table->out->nodes += info.nodes;
-    table->out->time_ms += info.time_ms;
-    return house;
+    int64_t began_us = clock_now_us();
+    int house = table->movers[side] ? table_ask(table, side, score) : table_search(table, side, score);
+    return table->sides[side]->clock_ms == 0 || house < 0 ||
+                   table_punch(table, side, clock_now_us() - began_us)
+               ? house
+               : -1;
 }
 
 static enum play_status table_play(struct table *table)
@@ -311,6 +347,8 @@ static enum play_status table_run(struct table *table, struct play_seats *seats)
         return PLAY_MEMORY;
     if (play_opening_on(table->game, table->setup, table->pair) != 0)
         return PLAY_NO_OPENING;
+    for (int side = 0; side < 2; side++)
+        table->left_us[side] = 1000 * table->sides[side]->clock_ms;
     status = table_play(table);
     return status == PLAY_DONE ? table_record(table) : status;
 }

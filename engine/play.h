@@ -43,6 +43,8 @@ struct play_side {
     const struct weights *weights;
     struct search_limits limits;
     unsigned hash_kib;
+    int64_t clock_ms,
+        increment_ms; /* for the whole game, and after each move; 0 = none, and irreproducible */
 };
 
 enum play_status {
@@ -60,9 +62,10 @@ struct play_record {
                         and noise plies; owned */
     size_t plies;
     enum game_result result;
-    enum game_reason reason; /* also adjudicated and resign (engine/adjudicate.h); a mover's fault after its
-                                first move: illegal-move, deadline or crash */
-    uint8_t stores[2];       /* South, North, leftovers taken */
+    enum game_reason
+        reason;        /* also adjudicated and resign (engine/adjudicate.h); deadline of whoever's clock
+                          ran out; a mover's fault after its first move: illegal-move, deadline or crash */
+    uint8_t stores[2]; /* South, North, leftovers taken */
     uint64_t nodes;
     int64_t time_ms;
 };
@@ -77,6 +80,9 @@ enum play_answer {
     PLAY_ANSWER_DEADLINE = -3, /* it overstepped its limit of time */
 };
 struct play_move {
+    /* Told to the mover: what South and North have on their clocks, and get after each move; 0: no clock. */
+    int64_t clock_ms[2], increment_ms[2];
+    /* Its answer. */
     int house;     /* 0..11 absolute; anything that is not legal loses the game */
     int16_t score; /* PLAY_NO_SCORE: not told */
     uint64_t nodes;

@@ -242,14 +242,19 @@ static enum program_error say_position(struct dialect *dialect, const char *move
 
 static enum program_error say_go(struct dialect *dialect, const struct dialect_limits *limits)
 {
-    char nodes[40] = "", depth[40] = "", time[40] = "";
+    static const char *const sides = "wb";
+    char nodes[40] = "", depth[40] = "", time[40] = "", clocks[160] = "";
     if (limits->nodes > 0)
         snprintf(nodes, sizeof nodes, " nodes %" PRIu64, limits->nodes);
     if (limits->depth > 0)
         snprintf(depth, sizeof depth, " depth %" PRIu32, limits->depth);
     if (limits->time_ms > 0)
         snprintf(time, sizeof time, " movetime %" PRIu32, limits->time_ms);
-    return program_say(dialect->program, DIALECT_SAY_MS, "go%s%s%s", nodes, depth, time);
+    for (int side = 0, at = 0; side < 2; side++)
+        if (limits->clock_ms[side] > 0)
+            at += snprintf(clocks + at, sizeof clocks - (size_t)at, " %ctime %" PRId64 " %cinc %" PRId64,
+                           sides[side], limits->clock_ms[side], sides[side], limits->increment_ms[side]);
+    return program_say(dialect->program, DIALECT_SAY_MS, "go%s%s%s%s", nodes, depth, time, clocks);
 }
 
 /* A number behind a word of an `info` line; false when it is none. */
@@ -303,15 +308,18 @@ enum dialect_error dialect_think(struct dialect *dialect, const char *moves,
     enum program_error error = say_position(dialect, moves);
     if (error == PROGRAM_OK)
         error = say_go(dialect, limits);
-    int wait_ms = limits->time_ms > 0 ? (int)limits->time_ms + DIALECT_OVERTIME_MS : dialect->move_ms;
+    int64_t most_ms = limits->time_ms;
+    if (limits->own_ms > 0 && (most_ms == 0 || limits->own_ms < most_ms))
+        most_ms = limits->own_ms;
+    int wait_ms = most_ms > 0 ? (int)most_ms + DIALECT_OVERTIME_MS : dialect->move_ms;
     struct program_wait wait = program_wait_begin(wait_ms);
     if (error == PROGRAM_OK)
         error = hear_move(dialect, &wait, answer);
     if (error == PROGRAM_OK)
         return DIALECT_OK;
-    if (error == PROGRAM_ERROR_DEADLINE && limits->time_ms > 0) {
-        snprintf(reason, reason_size, "no move %d ms after its time of %" PRIu32 " ms", DIALECT_OVERTIME_MS,
-                 limits->time_ms);
+    if (error == PROGRAM_ERROR_DEADLINE && most_ms > 0) {
+        snprintf(reason, reason_size, "no move %d ms after its time of %" PRId64 " ms", DIALECT_OVERTIME_MS,
+                 most_ms);
         return DIALECT_ERROR_DEADLINE;
     }
     return fail(dialect, error, "no `bestmove` in answer to `go`", reason, reason_size);

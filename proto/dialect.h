@@ -71,6 +71,9 @@ enum dialect_error dialect_new_game(struct dialect *dialect, char *reason, size_
 struct dialect_limits {
     uint64_t nodes; /* 0 = none, as all of them */
     uint32_t depth, time_ms;
+    /* What South and North have on their clocks, and get after each move; 0: no clock. */
+    int64_t clock_ms[2], increment_ms[2];
+    int64_t own_ms; /* of them the mover's; it oversteps it by not answering a while after */
 };
 struct dialect_answer {
     char move;     /* a letter, legal or not; 0 when the answer is none */

@@ -19,25 +19,6 @@ enum store_error store_audit_secret(struct store *store, uint8_t secret[STORE_HA
     return bad ? store_fail(store, STORE_ERROR_DATA, "the audit's secret cannot be read") : STORE_OK;
 }
 
-/* The numbers in the first column of a result; *list is malloc'ed. */
-static enum store_error read_numbers(struct store *store, PGresult *result, uint64_t **list, size_t *count)
-{
-    bool bad = false;
-    size_t rows = (size_t)PQntuples(result);
-    *count = 0;
-    *list = malloc((rows ? rows : 1) * sizeof **list);
-    for (size_t row = 0; row < rows && *list; row++)
-        (*list)[(*count)++] = store_cell_u64(result, (int)row, 0, &bad);
-    if (!*list)
-        return store_fail(store, STORE_ERROR_MEMORY, "no memory for %zu pairs", rows);
-    if (!bad)
-        return STORE_OK;
-    free(*list);
-    *list = NULL;
-    *count = 0;
-    return store_fail(store, STORE_ERROR_DATA, "numbers of pairs cannot be read");
-}
-
 enum store_error store_audit_begin(struct store *store, uint64_t experiment, const uint64_t *pairs,
                                    size_t count, uint64_t *chosen, size_t *chosen_count)
 {
@@ -90,7 +71,7 @@ enum store_error store_audit_waive(struct store *store, uint64_t experiment, uin
     enum store_error error = store_run(store, "select audit_waive($1)", &parameters, false, &result);
     if (error != STORE_OK)
         return error;
-    error = read_numbers(store, result, pairs, count);
+    error = store_read_numbers(store, result, pairs, count);
     PQclear(result);
     return error;
 }
@@ -122,8 +103,9 @@ enum store_error store_charge_late(struct store *store, const struct store_game 
     store_add_u64(&parameters, game->leg);
     store_add_u64(&parameters, game->session);
     store_add_text(&parameters, moves);
+    store_add_bool(&parameters, game->claimed);
     enum store_error error =
-        store_run(store, "select charge_late($1, $2, $3, $4, $5)", &parameters, false, NULL);
+        store_run(store, "select charge_late($1, $2, $3, $4, $5, $6)", &parameters, false, NULL);
     free(moves);
     return error;
 }

@@ -89,5 +89,7 @@ void store_clean_text(char *out, size_t size, const char *text);
 /* The text of a bigint array of `count` numbers that lie `stride` bytes apart, the caller's to free. NULL
  * without memory. */
 char *store_array_text(const uint64_t *first, size_t stride, size_t count);
+/* The numbers in the first column of a result; *list is malloc'ed. */
+enum store_error store_read_numbers(struct store *store, PGresult *result, uint64_t **list, size_t *count);
 
 #endif

@@ -1,6 +1,7 @@
 /* Games into the database: the COPY that usually does, and the way through a temporary table that compares.
  */
 #include "sql/store_copy.h"
+#include "sql/store_flag.h"
 #include "sql/store_rollup.h"
 
 #include <assert.h>
@@ -136,7 +137,8 @@ static const char compare_sql[] =
     "g.north, g.a_half_points, g.claimed) = (i.moves, i.result, i.reason, i.south, i.north, i.a_half_points, "
     "i.claimed) and g.scores is not distinct from i.scores then 1 when exists (select from experiment e "
     "join player p on p.id in (e.player_a, e.player_b) where e.id = i.experiment_id "
-    "and (p.options ->> 'time_ms')::bigint > 0) then 1 else 2 end from game g "
+    "and ((p.options ->> 'time_ms')::bigint > 0 or (p.options ->> 'clock_ms')::bigint > 0)) then 1 else 2 "
+    "end from game g "
     "where (g.experiment_id, g.pair_no, g.leg) = (i.experiment_id, i.pair_no, i.leg)) where i.outcome is "
     "null;";
 
@@ -149,7 +151,9 @@ static const char dispute_sql[] =
     "(select case when g.moves <> i.moves then 'moves' when g.scores is distinct from i.scores then 'scores' "
     "else 'result' end from game g where (g.experiment_id, g.pair_no, g.leg) = (i.experiment_id, i.pair_no, "
     "i.leg)))) from pg_temp.game_incoming i where i.outcome = 2 group by i.experiment_id, i.pair_no "
-    "order by i.experiment_id, i.pair_no on conflict (experiment_id, pair_no) do nothing;"
+    "order by i.experiment_id, i.pair_no on conflict (experiment_id, pair_no) do update set state = 'open', "
+    "settled_at = null, settlement = null, was_counted = excluded.was_counted "
+    "where dispute.settlement like 'set aside%';"
 
     "with run as ("
     "select g.* from (select distinct experiment_id, pair_no, leg from pg_temp.game_incoming where outcome = "
@@ -263,7 +267,8 @@ static const char claim_sql[] =
     "g.reason) "
     "from game g where (g.experiment_id, g.pair_no, g.leg) = ($1, $2, $3) and g.claimed "
     "and not exists (select from experiment e join player p on p.id in (e.player_a, e.player_b) "
-    "where e.id = g.experiment_id and (p.options ->> 'time_ms')::bigint > 0) "
+    "where e.id = g.experiment_id and ((p.options ->> 'time_ms')::bigint > 0 or (p.options ->> "
+    "'clock_ms')::bigint > 0)) "
     "on conflict (experiment_id, pair_no) do nothing";
 
 static const char claim_run_sql[] =
@@ -331,13 +336,14 @@ static int receive_standing(void *context, const struct store_field *fields)
     return 0;
 }
 
-enum store_error store_standings(struct store *store, uint64_t experiment, store_standing *row, void *context)
+static enum store_error read_standings(struct store *store, const char *from, uint64_t experiment,
+                                       store_standing *row, void *context)
 {
     char sql[256];
     snprintf(sql, sizeof sql,
-             "copy (select pair_no, leg, a_half_points from game where experiment_id = %" PRIu64
+             "copy (select pair_no, leg, a_half_points from %s where experiment_id = %" PRIu64
              " order by pair_no, leg) to stdout (format binary)",
-             experiment);
+             from, experiment);
     struct standings standings = {.row = row, .context = context};
     int stopped = 0;
     enum store_error error = store_set_limit(store, STORE_STREAM_MS);
@@ -349,6 +355,17 @@ enum store_error store_standings(struct store *store, uint64_t experiment, store
     if (error == STORE_OK)
         error = store_set_limit(store, STORE_STATEMENT_MS);
     return error;
+}
+
+enum store_error store_standings(struct store *store, uint64_t experiment, store_standing *row, void *context)
+{
+    return read_standings(store, "kroo.game", experiment, row, context);
+}
+
+enum store_error store_verdict_standings(struct store *store, uint64_t experiment, store_standing *row,
+                                         void *context)
+{
+    return read_standings(store, "kroo.verdict_standing", experiment, row, context);
 }
 
 enum store_error store_disputed_pairs(struct store *store, uint64_t experiment, uint64_t **pairs,

@@ -185,3 +185,21 @@ char *store_array_text(const uint64_t *first, size_t stride, size_t count)
     memcpy(text + used, "}", 2);
     return text;
 }
+
+enum store_error store_read_numbers(struct store *store, PGresult *result, uint64_t **list, size_t *count)
+{
+    bool bad = false;
+    size_t rows = (size_t)PQntuples(result);
+    *count = 0;
+    *list = malloc((rows ? rows : 1) * sizeof **list);
+    for (size_t row = 0; row < rows && *list; row++)
+        (*list)[(*count)++] = store_cell_u64(result, (int)row, 0, &bad);
+    if (!*list)
+        return store_fail(store, STORE_ERROR_MEMORY, "no memory for %zu numbers", rows);
+    if (!bad)
+        return STORE_OK;
+    free(*list);
+    *list = NULL;
+    *count = 0;
+    return store_fail(store, STORE_ERROR_DATA, "numbers cannot be read");
+}

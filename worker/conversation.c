@@ -124,6 +124,9 @@ static void say_hello(struct worker *worker, int64_t now)
                                            .session_nonce = worker->nonce,
                                            .slots = worker->options.slots,
                                            .credit = worker->options.credit};
+    message.hello.speed = worker->yardstick.speed;
+    message.hello.spread_ppm = worker->yardstick.spread_ppm;
+    message.hello.load_ppm = worker->yardstick.load_ppm;
     snprintf(message.hello.tags, sizeof message.hello.tags, "%s", worker->options.tags);
     snprintf(message.hello.name, sizeof message.hello.name, "%s", worker->options.name);
     snprintf(message.hello.engine_build, sizeof message.hello.engine_build, "%s", engine_build());
@@ -340,6 +343,7 @@ static void hear_welcome(struct worker *worker, const struct message_welcome *we
     }
     conversation_step(worker, SESSION_EVENT_WELCOME, now);
     worker->progress_ms = welcome->progress_ms > 0 ? welcome->progress_ms : 5000;
+    worker->scale_ppm = welcome->scale_ppm;
     log_line(LOG_LEVEL_INFO, "welcome", "session=%" PRIu64 " coordinator=\"%s\" spooled_pairs=%" PRIu64,
              welcome->session, welcome->engine_build, spool_pairs(worker->spool));
     hear_announcement(worker, welcome->announcement, welcome->announced);

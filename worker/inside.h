@@ -22,6 +22,7 @@
 #include "worker/session.h"
 #include "worker/spool.h"
 #include "worker/worker.h"
+#include "worker/yardstick.h"
 
 enum {
     INSIDE_LEASES_MAX = 64,
@@ -75,6 +76,8 @@ struct worker {
     struct ask asks[ASK_KINDS];
     uint64_t last_request, nonce;
     uint32_t progress_ms;
+    uint32_t scale_ppm; /* limits of time are multiplied by this */
+    struct yardstick yardstick;
     uint64_t announcement;
     bool socket_used;     /* the next connection needs a new socket */
     bool proved;          /* something other than SAY_HELLO was answered since WELCOME */

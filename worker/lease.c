@@ -21,7 +21,8 @@ static int check_options(const struct message_player *player, const char *which,
 static int check_player(const struct message_player *player, const char *which, char *reason,
                         size_t reason_size)
 {
-    if (player->node_limit == 0 && player->depth_limit == 0 && player->time_ms == 0) {
+    if (player->node_limit == 0 && player->depth_limit == 0 && player->time_ms == 0 &&
+        player->clock_ms == 0) {
         snprintf(reason, reason_size, "player %s has no limit", which);
         return -1;
     }
@@ -44,6 +45,8 @@ static struct play_side side_of(const struct message_player *player)
         .limits = {.nodes = player->node_limit,
                    .depth = (int)player->depth_limit,
                    .time_ms = player->time_ms},
+        .clock_ms = player->clock_ms,
+        .increment_ms = player->increment_ms,
         .hash_kib = player->hash_kib != 0 ? player->hash_kib : SEARCH_HASH_KIB,
     };
 }
@@ -126,6 +129,23 @@ struct lease *lease_create(const struct message_lease_grant *grant, const char *
     return lease;
 }
 
+/* A limit stays a limit: at least a millisecond, and below what a day has. */
+static int64_t scaled(int64_t ms, uint32_t scale_ppm)
+{
+    int64_t scaled_ms = (ms * scale_ppm + MESSAGE_SCALE_USUAL / 2) / MESSAGE_SCALE_USUAL;
+    return ms == 0 ? 0 : scaled_ms < 1 ? 1 : scaled_ms > INT32_MAX ? INT32_MAX : scaled_ms;
+}
+
+void lease_scale_time(struct lease *lease, uint32_t scale_ppm)
+{
+    for (int side = 0; side < 2; side++) {
+        struct play_side *play = &lease->sides[side];
+        play->limits.time_ms = scaled(play->limits.time_ms, scale_ppm);
+        play->clock_ms = scaled(play->clock_ms, scale_ppm);
+        play->increment_ms = scaled(play->increment_ms, scale_ppm);
+    }
+}
+
 void lease_destroy(struct lease *lease)
 {
     if (lease == NULL)
@@ -166,8 +186,9 @@ void lease_seat_program(struct lease *lease, int side)
                                             .weights = program->weights,
                                             .tables = tables != NULL ? tables->path : NULL,
                                             .options = player->options};
-    program->limits = (struct dialect_limits){
-        .nodes = player->node_limit, .depth = player->depth_limit, .time_ms = player->time_ms};
+    program->limits = (struct dialect_limits){.nodes = player->node_limit,
+                                              .depth = player->depth_limit,
+                                              .time_ms = (uint32_t)lease->sides[side].limits.time_ms};
 }
 
 bool lease_finish(struct lease *lease, uint32_t index, unsigned leg, struct message_game *game)

@@ -69,6 +69,8 @@ struct lease {
  * experiment asks for this engine build or for none. NULL with the reason. Its sides have no weights yet. */
 struct lease *lease_create(const struct message_lease_grant *grant, const char *engine_build, char *reason,
                            size_t reason_size);
+/* Limits of time are multiplied by so many millionths; once, before anything is seated. */
+void lease_scale_time(struct lease *lease, uint32_t scale_ppm);
 void lease_destroy(struct lease *lease);
 /* Whether side 0 or 1 is played by a program of its own, and whether with tables. */
 bool lease_has_engine(const struct lease *lease, int side);

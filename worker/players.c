@@ -2,13 +2,14 @@
 
 #include <inttypes.h>
 #include <pthread.h>
+#include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 #include "engine/build.h"
 #include "engine/bytes.h"
+#include "engine/clock.h"
 #include "proto/log.h"
 #include "proto/socket.h"
 #include "proto/text.h"
@@ -120,6 +121,8 @@ static void note_fault(const struct slot *slot, const struct task *task, const s
     tell_fault(slot, text, sizeof text);
     if (record->reason == GAME_REASON_ILLEGAL_MOVE)
         snprintf(text, sizeof text, "its move is not legal");
+    else if (record->reason == GAME_REASON_DEADLINE && strstr(text, "player") == NULL)
+        snprintf(text, sizeof text, "its clock ran out");
     text_clean(text, game->fault, sizeof game->fault);
     log_line(LOG_LEVEL_WARNING, "player-fault",
              "experiment=%" PRIu64 " pair=%" PRIu64 " leg=%u reason=%s won_by=%s plies=%zu why=\"%s\"",
@@ -141,16 +144,9 @@ static void note_failure(const struct slot *slot, const struct task *task, const
         snprintf(outcome->moves, sizeof outcome->moves, "%s", record->moves);
 }
 
-static int64_t now_us(void)
-{
-    struct timespec now;
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return (int64_t)now.tv_sec * 1000000 + now.tv_nsec / 1000;
-}
-
 static uint32_t spent_us(int64_t since_us)
 {
-    int64_t spent = now_us() - since_us;
+    int64_t spent = clock_now_us() - since_us;
     return spent < 1 ? 1 : spent > UINT32_MAX ? UINT32_MAX : (uint32_t)spent;
 }
 
@@ -163,7 +159,7 @@ static struct outcome play(struct slot *slot, const struct task *task)
     struct play_record record = {0};
     atomic_store(&slot->ply, 0);
     atomic_store(&slot->lease, lease);
-    int64_t began_us = now_us();
+    int64_t began_us = clock_now_us();
     bool seated = seat_players(slot, lease);
     outcome.status =
         !seated ? PLAY_MEMORY
@@ -205,8 +201,18 @@ static void *play_thread(void *context)
     return NULL;
 }
 
-struct players *players_create(unsigned slots, int move_ms, struct queue *tasks, struct queue *outcomes,
-                               int wake_fd)
+/* A thread that cannot be pinned plays all the same. */
+static void pin(pthread_t thread, int core)
+{
+    cpu_set_t set;
+    CPU_ZERO(&set);
+    CPU_SET((unsigned)core, &set);
+    if (pthread_setaffinity_np(thread, sizeof set, &set) != 0)
+        log_line(LOG_LEVEL_WARNING, "not-pinned", "core=%d", core);
+}
+
+struct players *players_create(unsigned slots, const int *cores, int move_ms, struct queue *tasks,
+                               struct queue *outcomes, int wake_fd)
 {
     struct players *players = calloc(1, sizeof *players);
     if (players == NULL || (players->slots = calloc(slots, sizeof *players->slots)) == NULL) {
@@ -229,6 +235,8 @@ struct players *players_create(unsigned slots, int move_ms, struct queue *tasks,
             return NULL;
         }
         players->count++;
+        if (cores != NULL)
+            pin(slot->thread, cores[i]);
     }
     return players;
 }

@@ -30,10 +30,10 @@ struct outcome {
 struct players;
 
 /* Starts `slots` threads; a program that does not move within `move_ms` under a limit of nodes or plies
- * hangs. `wake_fd` is rung when outcomes wait in number or the tasks run out. NULL when a thread or its
- * memory cannot be had. */
-struct players *players_create(unsigned slots, int move_ms, struct queue *tasks, struct queue *outcomes,
-                               int wake_fd);
+ * hangs. `cores`: thread i stays on core cores[i]; NULL: anywhere. `wake_fd` is rung when outcomes wait in
+ * number or the tasks run out. NULL when a thread or its memory cannot be had. */
+struct players *players_create(unsigned slots, const int *cores, int move_ms, struct queue *tasks,
+                               struct queue *outcomes, int wake_fd);
 /* Both queues are closed and every lease's stop is set: joins the threads. */
 void players_destroy(struct players *players);
 

@@ -2,6 +2,7 @@
 
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "proto/progress.h"
 
@@ -78,10 +79,14 @@ static enum play_answer choose(void *context, const struct game *game, atomic_bo
 {
     struct process *process = context;
     struct dialect_answer answer = {.score = DIALECT_NO_SCORE};
+    struct dialect_limits limits = process->limits;
     int64_t began_ms = progress_now_ms();
+    memcpy(limits.clock_ms, out->clock_ms, sizeof limits.clock_ms);
+    memcpy(limits.increment_ms, out->increment_ms, sizeof limits.increment_ms);
+    limits.own_ms = out->clock_ms[game_position(game).side];
     (void)stop; /* set at the beginning of the game */
     process->reason[0] = '\0';
-    enum dialect_error error = dialect_think(process->dialect, game_moves(game), &process->limits, &answer,
+    enum dialect_error error = dialect_think(process->dialect, game_moves(game), &limits, &answer,
                                              process->reason, sizeof process->reason);
     *out = (struct play_move){
         .house = position_letter_house(answer.move),

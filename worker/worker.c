@@ -81,12 +81,21 @@ static int open_state(struct worker *worker, char *reason, size_t reason_size)
 static int open_play(struct worker *worker, char *reason, size_t reason_size)
 {
     size_t games = 2 * ((size_t)worker->options.credit + LEASE_PAIRS_MAX);
+    int cores[YARDSTICK_CORES_MAX];
+    unsigned claimed = worker->options.pin ? yardstick_claim_cores(worker->options.slots, cores) : 0;
+    if (worker->options.measure)
+        worker->yardstick = yardstick_measure();
+    log_line(LOG_LEVEL_INFO, "yardstick",
+             "nodes_per_second=%u spread_percent=%u load_percent=%u pinned_threads=%u",
+             worker->yardstick.speed, worker->yardstick.spread_ppm / 10000,
+             worker->yardstick.load_ppm / 10000, claimed);
     worker->wake_fd = wake_create();
     worker->tasks = queue_create(sizeof(struct task), games);
     worker->outcomes = queue_create(sizeof(struct outcome), INSIDE_OUTCOMES_MAX);
     if (worker->wake_fd >= 0 && worker->tasks != NULL && worker->outcomes != NULL)
-        worker->players = players_create(worker->options.slots, (int)worker->options.move_ms, worker->tasks,
-                                         worker->outcomes, worker->wake_fd);
+        worker->players =
+            players_create(worker->options.slots, claimed > 0 ? cores : NULL, (int)worker->options.move_ms,
+                           worker->tasks, worker->outcomes, worker->wake_fd);
     if (worker->players != NULL)
         worker->prepare = prepare_create((int)worker->options.move_ms, worker->wake_fd);
     if (worker->prepare == NULL) {

@@ -4,6 +4,7 @@
 #ifndef KROO_WORKER_WORKER_H
 #define KROO_WORKER_WORKER_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -34,6 +35,8 @@ struct worker_options {
     uint32_t drain_ms;
     uint32_t idle_exit_ms;       /* leave after so long without work; 0 = never */
     uint32_t connect_timeout_ms; /* give up after so long without a WELCOME; 0 = never */
+    bool measure;                /* the speed, for timed play */
+    bool pin;                    /* play threads to cores of their own, where there are enough */
     uint32_t move_ms; /* a program that has not moved by then under a limit of nodes or plies hangs */
     const char *const *tables; /* endgame tables on a disk */
     size_t table_count;

@@ -36,6 +36,7 @@ enum option_key {
     OPTION_TABLES,
     OPTION_MOVE_MS,
     OPTION_TAGS,
+    OPTION_NO_PIN,
 };
 
 struct arguments {
@@ -68,6 +69,10 @@ static const struct argp_option options[] = {
      "os=linux, "
      "avx2, ...)",
      0},
+    {"no-pin", OPTION_NO_PIN, NULL, 0,
+     "Let play threads move between cores (by default each has one, where there are enough that no other "
+     "worker has)",
+     0},
     {"move-ms", OPTION_MOVE_MS, "MS", 0,
      "A program that has not answered by then, its move under a limit of nodes or plies included, hangs "
      "(default 60000)",
@@ -86,7 +91,8 @@ static const char doc[] =
     "Plays leased pairs of a Kroo coordinator and returns them."
     "\vSettings come from options, KROO_* variables (KROO_ENDPOINT, KROO_KEY, KROO_SERVER_KEY, KROO_STATE, "
     "KROO_NAME, "
-    "KROO_SLOTS, KROO_TAGS, KROO_TABLES, KROO_MOVE_MS, KROO_DRAIN_MS, KROO_LOG_LEVEL), the settings file, "
+    "KROO_SLOTS, KROO_TAGS, KROO_PIN, KROO_TABLES, KROO_MOVE_MS, KROO_DRAIN_MS, KROO_LOG_LEVEL), the "
+    "settings file, "
     "defaults, in "
     "this order.\n\n"
     "Signals: SIGTERM or SIGINT stops asking for work, finishes or gives back games within the drain time, "
@@ -153,6 +159,9 @@ static error_t parse(int key, char *argument, struct argp_state *state)
             return 0;
         }
     switch (key) {
+    case OPTION_NO_PIN:
+        give(state, "pin", "0");
+        return 0;
     case OPTION_CONFIG:
         arguments->config = argument;
         return 0;
@@ -350,6 +359,8 @@ static void take_settings(struct arguments *arguments, const struct settings *se
     worker->move_ms = (uint32_t)setting_number(settings, "move_ms", 100, 24 * 3600 * 1000, DIALECT_MOVE_MS);
     snprintf(table_list, sizeof table_list, "%s", settings_get(settings, "tables", ""));
     split_tables(table_list, tables, worker);
+    worker->pin = setting_number(settings, "pin", 0, 1, 1) == 1;
+    worker->measure = true;
     take_tags(settings_get(settings, "tags", ""), worker);
     snprintf(list, sizeof list, "%s", settings_get(settings, "endpoint", ""));
     worker->endpoints = endpoints;

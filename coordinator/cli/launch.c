@@ -12,6 +12,7 @@
 #include "coordinator/record.h"
 #include "coordinator/specification.h"
 #include "coordinator/sprt.h"
+#include "coordinator/timecontrol.h"
 #include "engine/play.h"
 #include "proto/artifact.h"
 
@@ -44,6 +45,7 @@ enum {
     OPTION_ENGINE,
     OPTION_TABLES,
     OPTION_OPTION,
+    OPTION_CLOCK,
     OPTION_SHARE,
     OPTION_CAP,
     OPTION_TAGS,
@@ -56,6 +58,7 @@ const struct argp_option launch_options[] = {
     {"nodes", OPTION_NODES, "N", 0, "Nodes a move (default 1000 when no limit is given)", 3},
     {"depth", OPTION_DEPTH, "D", 0, "Plies of search a move", 3},
     {"time", OPTION_TIME, "MS", 0, "Milliseconds a move; not reproducible", 3},
+    {"clock", OPTION_CLOCK, "TIME+INC", 0, "A clock for the whole game: 10s+0.1s; not reproducible", 3},
     {"hash", OPTION_HASH, "KIB", 0, "Transposition table (default 1024 KiB)", 3},
     {"engine", OPTION_ENGINE, "N", 0, "Another program plays: one of `kroo engine ls` (default built-in)", 3},
     {"option", OPTION_OPTION, "NAME=VALUE", 0,
@@ -116,6 +119,15 @@ static uint64_t take_games(struct argp_state *state, const char *text)
     return games / 2;
 }
 
+void launch_take_clock(struct argp_state *state, const char *option, const char *text,
+                       struct launch_limits *limits)
+{
+    char reason[TIMECONTROL_REASON];
+    if (timecontrol_parse(text, &limits->clock_ms, &limits->increment_ms, reason) != 0)
+        argp_error(state, "%s: %s", option, reason);
+    limits->has_clock = true;
+}
+
 static error_t parse_limit(int key, char *text, struct argp_state *state, struct launch_limits *limits)
 {
     switch (key) {
@@ -130,6 +142,9 @@ static error_t parse_limit(int key, char *text, struct argp_state *state, struct
     case OPTION_TIME:
         limits->time_ms = (uint32_t)args_number(state, "--time", text, 1, SPECIFICATION_TIME_MAX_MS);
         limits->has_time = true;
+        return 0;
+    case OPTION_CLOCK:
+        launch_take_clock(state, "--clock", text, limits);
         return 0;
     case OPTION_HASH:
         limits->hash_kib = (uint32_t)args_number(state, "--hash", text, SPECIFICATION_HASH_MIN_KIB,
@@ -226,13 +241,15 @@ void launch_init(struct launch *launch, enum message_experiment_kind kind)
 
 static struct message_player side_limits(const struct launch_limits *both, const struct launch_limits *own)
 {
-    bool any_own = own->has_nodes || own->has_depth || own->has_time;
+    bool any_own = own->has_nodes || own->has_depth || own->has_time || own->has_clock;
     const struct launch_limits *from = any_own ? own : both;
     struct message_player player = {.hash_kib = SEARCH_HASH_KIB};
-    if (from->has_nodes || (!from->has_depth && !from->has_time))
+    if (from->has_nodes || (!from->has_depth && !from->has_time && !from->has_clock))
         player.node_limit = from->has_nodes ? from->nodes : DEFAULT_NODES;
     player.depth_limit = from->depth;
     player.time_ms = from->time_ms;
+    player.clock_ms = from->clock_ms;
+    player.increment_ms = from->increment_ms;
     if (own->hash_kib || both->hash_kib)
         player.hash_kib = own->hash_kib ? own->hash_kib : both->hash_kib;
     return player;
@@ -400,7 +417,8 @@ static json_t *player_json(const struct message_player *player, const struct out
                            const struct outfit *own)
 {
     char hex[ARTIFACT_HEX];
-    struct store_player row = {.limits = {.nodes = player->node_limit}};
+    struct store_player row = {
+        .limits = {.clock_ms = player->clock_ms, .increment_ms = player->increment_ms}};
     const char *engine = own->engine ? own->engine : both->engine;
     const char *tables = own->tables ? own->tables : both->tables;
     artifact_hex(player->weights, hex);

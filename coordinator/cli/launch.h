@@ -12,9 +12,9 @@
 
 /* Limits as the user gave them: side 0 both, 1 A, 2 B. */
 struct launch_limits {
-    bool has_nodes, has_depth, has_time;
+    bool has_nodes, has_depth, has_time, has_clock;
     uint64_t nodes;
-    uint32_t depth, time_ms, hash_kib;
+    uint32_t depth, time_ms, hash_kib, clock_ms, increment_ms;
 };
 
 struct launch {
@@ -30,6 +30,10 @@ struct launch {
     int (*complete)(struct launch *launch, const struct settings *settings);
     uint64_t experiment; /* once it was submitted; otherwise 0 */
 };
+
+/* `10s+0.1s` into the limits; ends the program on anything else. */
+void launch_take_clock(struct argp_state *state, const char *option, const char *text,
+                       struct launch_limits *limits);
 
 /* Options of every experiment; its input is a struct launch. */
 extern const struct argp_option launch_options[];

@@ -80,6 +80,10 @@ void outfit_add_json(json_t *object, const struct store_player *player, const ch
 {
     add_file(object, "engine", "engine_sha256", player->engine, engine);
     add_file(object, "tables", "tables_sha256", player->tables, tables);
+    if (player->limits.clock_ms > 0) {
+        json_object_set_new(object, "clock_ms", json_integer(player->limits.clock_ms));
+        json_object_set_new(object, "increment_ms", json_integer(player->limits.increment_ms));
+    }
     if (player->options[0] == '\0')
         return;
     json_t *array = json_array();

@@ -165,6 +165,8 @@ static int create(struct request *request)
     int status = tournament_resolve(named, launch->rules);
     if (status == COMMAND_DONE)
         status = check_players(request);
+    if (status == COMMAND_DONE)
+        status = tournament_try(named, pool_number(named, "pairs"));
     return status == COMMAND_DONE ? tournament_insert(named, NULL, 0) : status;
 }
 

@@ -30,6 +30,8 @@ enum {
     OPTION_DEPTH_B,
     OPTION_TIME_A,
     OPTION_TIME_B,
+    OPTION_CLOCK_A,
+    OPTION_CLOCK_B,
     OPTION_ENGINE_A,
     OPTION_ENGINE_B,
     OPTION_TABLES_A,
@@ -128,6 +130,8 @@ static const struct argp_option match_options[] = {
     {"depth-b", OPTION_DEPTH_B, "D", 0, "likewise", 3},
     {"time-a", OPTION_TIME_A, "MS", 0, "likewise", 3},
     {"time-b", OPTION_TIME_B, "MS", 0, "likewise", 3},
+    {"clock-a", OPTION_CLOCK_A, "TIME+INC", 0, "likewise", 3},
+    {"clock-b", OPTION_CLOCK_B, "TIME+INC", 0, "likewise", 3},
     {"engine-a", OPTION_ENGINE_A, "N", 0, "A's own engine, in place of the common one", 3},
     {"engine-b", OPTION_ENGINE_B, "N", 0, "B's own engine", 3},
     {"option-a", OPTION_OPTION_A, "NAME=VALUE", 0, "Sent to A's engine, after the common ones", 3},
@@ -145,6 +149,7 @@ static const char match_doc[] =
     "  kroo match 2 champion --sprt --elo0 0 --elo1 10 --max-pairs 20000\n"
     "  kroo match 2 champion --preset short --wait\n"
     "  kroo match starting starting --nodes-a 4000 --nodes-b 1000 --pairs 200\n"
+    "  kroo match 2 champion --clock 10s+0.1s --clock-b 5s+0.05s --pairs 200\n"
     "  kroo match champion champion --engine-a today --engine-b release-1 --sprt\n"
     "  kroo match champion champion --tables-a site-12 --pairs 500\n"
     "\n"
@@ -218,7 +223,8 @@ static error_t match_limit(int key, char *text, struct argp_state *state)
     struct launch *launch = state->input;
     struct launch_limits *a = &launch->limits[1], *b = &launch->limits[2];
     struct launch_limits *side =
-        key == OPTION_NODES_A || key == OPTION_DEPTH_A || key == OPTION_TIME_A ? a : b;
+        key == OPTION_NODES_A || key == OPTION_DEPTH_A || key == OPTION_TIME_A || key == OPTION_CLOCK_A ? a
+                                                                                                        : b;
     switch (key) {
     case OPTION_NODES_A:
     case OPTION_NODES_B:
@@ -235,6 +241,10 @@ static error_t match_limit(int key, char *text, struct argp_state *state)
         side->time_ms =
             (uint32_t)args_number(state, "--time-a and --time-b", text, 1, SPECIFICATION_TIME_MAX_MS);
         side->has_time = true;
+        return 0;
+    case OPTION_CLOCK_A:
+    case OPTION_CLOCK_B:
+        launch_take_clock(state, "--clock-a and --clock-b", text, side);
         return 0;
     default:
         return match_outfit(key, text, state);

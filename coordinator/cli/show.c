@@ -10,6 +10,7 @@
 #include "coordinator/cli/table.h"
 #include "coordinator/estimate.h"
 #include "coordinator/record.h"
+#include "coordinator/timecontrol.h"
 #include "proto/artifact.h"
 
 /* What is worked out from a record for showing it. */
@@ -109,7 +110,14 @@ static void print_player(const char *side, const struct store_player *player, co
         printf(" depth %u", player->limits.depth);
     if (player->limits.time_ms)
         printf(" %u ms", player->limits.time_ms);
-    printf(" a move, table of %u KiB\n", player->limits.hash_kib);
+    if (player->limits.nodes || player->limits.depth || player->limits.time_ms)
+        printf(" a move");
+    if (player->limits.clock_ms) {
+        char clock[TIMECONTROL_TEXT];
+        timecontrol_text(player->limits.clock_ms, player->limits.increment_ms, clock);
+        printf(" on a clock of %s", clock);
+    }
+    printf(", table of %u KiB\n", player->limits.hash_kib);
 }
 
 static void print_openings(const struct record *record)

@@ -82,10 +82,14 @@ static enum play_answer choose(void *context, const struct game *game, atomic_bo
 {
     struct stand_in *in = context;
     struct dialect_answer answer = {.score = DIALECT_NO_SCORE};
+    struct dialect_limits limits = in->limits;
     int64_t began_ms = progress_now_ms();
+    memcpy(limits.clock_ms, out->clock_ms, sizeof limits.clock_ms);
+    memcpy(limits.increment_ms, out->increment_ms, sizeof limits.increment_ms);
+    limits.own_ms = out->clock_ms[game_position(game).side];
     (void)stop;
     enum dialect_error error =
-        dialect_think(in->dialect, game_moves(game), &in->limits, &answer, in->reason, sizeof in->reason);
+        dialect_think(in->dialect, game_moves(game), &limits, &answer, in->reason, sizeof in->reason);
     *out = (struct play_move){
         .house = position_letter_house(answer.move),
         .score = answer.score != DIALECT_NO_SCORE ? (int16_t)answer.score : PLAY_NO_SCORE,
@@ -141,6 +145,8 @@ int stand_in_load(struct stand_in *in, struct store *store, const struct store_p
     if (status == COMMAND_DONE)
         status = load_parameters(in, player);
     in->side = (struct play_side){.weights = in->weights,
+                                  .clock_ms = player->limits.clock_ms,
+                                  .increment_ms = player->limits.increment_ms,
                                   .limits = {.nodes = player->limits.nodes,
                                              .depth = (int)player->limits.depth,
                                              .time_ms = player->limits.time_ms,

@@ -330,6 +330,44 @@ static void fill_words(struct driver_words *words, const struct tournament *tour
     driver_words_add(words, "--json");
 }
 
+static int try_pairing(struct tournament *tournament, const char *starting,
+                       const struct tournament_pairing *pairing)
+{
+    struct driver_words *words = malloc(sizeof *words);
+    json_t *answer = NULL;
+    if (!words)
+        return args_refuse("out of memory");
+    fill_words(words, tournament, starting, 1, pairing);
+    driver_words_keep(words, "--dry-run");
+    int status = driver_run(words, &answer);
+    free(words);
+    json_decref(answer);
+    return status == DRIVER_PAUSED ? args_refuse("interrupted; nothing was made") : status;
+}
+
+/* Has an earlier player the same settings? Its dry run stands for both. */
+static bool is_tried(const struct tournament *tournament, size_t player)
+{
+    for (size_t i = 1; i < player; i++)
+        if (json_equal(tournament->player[i].settings, tournament->player[player].settings))
+            return true;
+    return false;
+}
+
+int tournament_try(struct tournament *tournament, uint64_t pairs)
+{
+    uint8_t sha256[STORE_HASH];
+    char starting[TOURNAMENT_HEX];
+    int status = launch_find_weights(tournament->driver->store, "starting", tournament->rules, sha256);
+    artifact_hex(sha256, starting);
+    for (size_t i = 1; i < tournament->players && status == COMMAND_DONE; i++) {
+        struct tournament_pairing pairing = {.a = 0, .b = (unsigned)i, .pairs = pairs};
+        if (!is_tried(tournament, i))
+            status = try_pairing(tournament, starting, &pairing);
+    }
+    return status;
+}
+
 /* Makes the match of one pairing, or finds it by its key, and writes its number down. */
 static int make_match(struct tournament *tournament, const char *starting, unsigned round,
                       const struct tournament_pairing *pairing)

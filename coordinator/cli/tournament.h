@@ -69,6 +69,8 @@ void tournament_check_name(struct argp_state *state, const char *option, const c
 
 /* Weights of all players to hashes, rules to their canonical name; equal players are refused. */
 int tournament_resolve(struct tournament *tournament, const char *rules);
+/* Would `kroo match` take these players and options? One dry run for each kind of player; nothing is made. */
+int tournament_try(struct tournament *tournament, uint64_t pairs);
 /* The rows of a new tournament with its pairings of round 1, all or none; a name that is there already leaves
  * everything as it is. */
 int tournament_insert(struct tournament *tournament, const struct tournament_pairing *pairings, size_t count);

@@ -183,9 +183,10 @@ static int prepare(struct request *request)
         status = fill_specification(request);
     if (status == COMMAND_DONE)
         status = tournament_resolve(tournament, request->options.launch.rules);
-    if (status == COMMAND_DONE)
-        fill_name(request);
-    return status;
+    if (status != COMMAND_DONE)
+        return status;
+    fill_name(request);
+    return tournament_try(tournament, request->options.launch.create.pairs);
 }
 
 static int finish(struct tournament *tournament, bool wait, bool json)

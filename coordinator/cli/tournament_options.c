@@ -9,7 +9,7 @@
 #include "proto/text.h"
 
 /* What a player may have of its own: `kroo match` has each as `--KEY-a` and `--KEY-b`. */
-static const char *const setting_keys[] = {"nodes", "depth", "time", "engine", "tables", "option"};
+static const char *const setting_keys[] = {"nodes", "depth", "time", "clock", "engine", "tables", "option"};
 
 /* --- options of `kroo match`, kept as words --- */
 
@@ -110,7 +110,7 @@ static void add_setting(struct argp_state *state, const char *player, json_t *se
         }
     argp_error(state,
                "player \"%.60s\": \"%.60s\" is no setting; a player is [NAME=]WEIGHTS[,key=value]... with "
-               "nodes, depth, time, engine, tables or option as key",
+               "nodes, depth, time, clock, engine, tables or option as key",
                player, word);
 }
 

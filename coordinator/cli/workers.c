@@ -7,6 +7,7 @@
 #include "coordinator/cli/args.h"
 #include "coordinator/cli/commands.h"
 #include "coordinator/cli/connect.h"
+#include "coordinator/cli/set_aside.h"
 #include "coordinator/cli/table.h"
 
 enum { OPTION_LIMIT = 0x3000, OPTION_ALL };
@@ -122,19 +123,24 @@ int workers_command(int argc, char **argv)
         {"all", OPTION_ALL, NULL, 0, "Also sessions that have ended", 1},
         {"limit", OPTION_LIMIT, "N", 0, "At most N sessions, the newest (default 1000)", 1},
         {0}};
-    static const struct argp argp = {.options = options,
-                                     .parser = workers_parse,
-                                     .doc = "The workers' sessions: who they are, what they do (playing, "
-                                            "waiting, idle, set aside, gone), how fast "
-                                            "they are lately, which experiments they play, what they hold "
-                                            "and have finished, faults of players' "
-                                            "programs they told of, what they have (tags).\v"
-                                            "`kroo why WORKER` explains one in a sentence.\n\n"
-                                            "Examples:\n  kroo workers\n  kroo workers --all --json",
-                                     .children = args_common_children};
+    static const struct argp argp = {
+        .options = options,
+        .parser = workers_parse,
+        .doc = "The workers' sessions: who they are, what they do (playing, "
+               "waiting, idle, set aside, gone), how fast "
+               "they are lately, which experiments they play, what they hold "
+               "and have finished, faults of players' "
+               "programs they told of, what they have (tags).\v"
+               "`kroo why WORKER` explains one in a sentence; `kroo workers set-aside "
+               "NAME --reason TEXT` takes one out of play, `kroo workers restore NAME` "
+               "lets it in again, `kroo workers flags` lists those.\n\n"
+               "Examples:\n  kroo workers\n  kroo workers --all --json",
+        .children = args_common_children};
     struct workers workers = {.limit = 1000};
-    argp_parse(&argp, argc, argv, 0, NULL, &workers);
     int status;
+    if (set_aside_command(argc, argv, &status))
+        return status;
+    argp_parse(&argp, argc, argv, 0, NULL, &workers);
     struct settings *settings = connect_settings(&workers.common, &status);
     if (!settings)
         return status;

@@ -177,7 +177,8 @@ static int run_games(const struct request *request, const struct weights *weight
 {
     struct play_setup setup = {
         .rules = &request->rules, .seed = bench_seed, .opening_plies = SELFPLAY_OPENING};
-    struct play_side side = {weights, {.nodes = (uint64_t)request->nodes}, SEARCH_HASH_KIB};
+    struct play_side side = {
+        .weights = weights, .limits = {.nodes = (uint64_t)request->nodes}, .hash_kib = SEARCH_HASH_KIB};
     struct play_seats *seats = play_seats_create();
     uint64_t plies = 0, nodes = 0, signature = 0;
     int played = 0;

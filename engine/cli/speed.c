@@ -224,7 +224,8 @@ static int add_played_games(struct games *games, const struct rules *rules)
 {
     struct play_setup setup = {.rules = rules, .seed = speed_seed, .opening_plies = PLAYED_OPENING};
     struct weights *weights = weights_create_starting(rules->name);
-    struct play_side side = {weights, {.nodes = PLAYED_NODES}, SEARCH_HASH_KIB};
+    struct play_side side = {
+        .weights = weights, .limits = {.nodes = PLAYED_NODES}, .hash_kib = SEARCH_HASH_KIB};
     struct play_seats *seats = play_seats_create();
     int status = weights && seats ? 0 : -1;
     for (unsigned index = 0; status == 0 && index < 2 * PLAYED_PAIRS; index++) {

@@ -1,3 +1,4 @@
+#include "engine/clock.h"
 #include "engine/cli/uci.h"
 
 #include <errno.h>
@@ -19,8 +20,6 @@
 enum {
     HASH_MIB = 16,
     HASH_MIB_MAX = 16384,
-    MOVES_LEFT = 25, /* plies of one's own that the clock must still last for */
-    CLOCK_RESERVE_MS = 30,
     REASON_MAX = 512,
 };
 
@@ -166,20 +165,11 @@ static bool read_request(char *arguments, struct request *request)
     return true;
 }
 
-/* An even share of the clock and most of the increment: half of it to start iterations in, three times as
- * much to finish the last one, never more than the clock holds. */
 static void share_clock(const struct request *request, unsigned side, struct thinker_task *task)
 {
-    int64_t left = side == SIDE_SOUTH ? request->wtime : request->btime;
-    int64_t increment = side == SIDE_SOUTH ? request->winc : request->binc;
-    int64_t moves =
-        request->movestogo > 0 && request->movestogo < MOVES_LEFT ? request->movestogo : MOVES_LEFT;
-    int64_t share = left / moves + (increment > 0 ? increment * 3 / 4 : 0);
-    int64_t most = left - CLOCK_RESERVE_MS > left / 2 ? left - CLOCK_RESERVE_MS : left / 2;
-    task->hard_ms = 3 * share < most ? 3 * share : most;
-    task->hard_ms = task->hard_ms > 1 ? task->hard_ms : 1;
-    task->soft_ms = share / 2 < task->hard_ms ? share / 2 : task->hard_ms;
-    task->soft_ms = task->soft_ms > 1 ? task->soft_ms : 1;
+    clock_share(side == SIDE_SOUTH ? request->wtime : request->btime,
+                side == SIDE_SOUTH ? request->winc : request->binc, request->movestogo, &task->soft_ms,
+                &task->hard_ms);
 }
 
 static void limit_task(const struct session *session, const struct request *request,

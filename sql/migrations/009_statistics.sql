@@ -115,8 +115,8 @@ comment on column session_rollup.games is 'Games it played, counted or not.';
 comment on column session_rollup.faults is 'Of these, ended by a deadline, an illegal move or a crash.';
 
 -- --- what the games of a segment add up to ---------------------------------------------------------------------------
--- Each function reads the pairs first_pair .. end_pair - 1 of an experiment, all of one segment. They are planned with
--- their values and by index, whatever a young partition's statistics say.
+-- Each function reads the pairs first_pair .. end_pair - 1 of an experiment, all of one segment, by index and without a
+-- loop in a loop, whatever the planner thinks of a young partition that has no statistics yet.
 
 -- The opening that the legs of a pair share, at most four plies of it: as many plies as the experiment prescribes, or
 -- with a book as many as are equal.
@@ -154,7 +154,7 @@ comment on function rollup_openings(bigint, bigint, bigint) is 'Games of some pa
 create function rollup_pairs(experiment bigint, first_pair bigint, end_pair bigint)
 returns table (opening text, p00 bigint, p01 bigint, p02 bigint, p10 bigint, p11 bigint, p12 bigint, p20 bigint,
     p21 bigint, p22 bigint)
-language sql stable set search_path = kroo, pg_temp set enable_seqscan = off as $$
+language sql stable set search_path = kroo, pg_temp set enable_seqscan = off set enable_nestloop = off as $$
     select p.opening, sum((p.points = 0)::integer), sum((p.points = 1)::integer), sum((p.points = 2)::integer),
         sum((p.points = 10)::integer), sum((p.points = 11)::integer), sum((p.points = 12)::integer),
         sum((p.points = 20)::integer), sum((p.points = 21)::integer), sum((p.points = 22)::integer)

@@ -66,6 +66,7 @@ create table charge (
     session_id bigint not null,
     peer text not null,
     name text not null,
+    claimed boolean not null,
     charged_at timestamptz not null default now(),
     unique (dispute_id, peer, name)
 );
@@ -79,6 +80,7 @@ comment on column charge.leg is 'The (first) game that was another.';
 comment on column charge.session_id is 'The session that delivered it.';
 comment on column charge.peer is 'Who that was: public key, `local` or `loopback`.';
 comment on column charge.name is 'The name the worker gave itself.';
+comment on column charge.claimed is 'Its game ended by what no replay can show: a program failed there alone.';
 comment on column charge.charged_at is 'When.';
 
 alter table lease add column again boolean not null default false;
@@ -95,7 +97,9 @@ language sql security definer set search_path = kroo, pg_temp as $$
     insert into audit (experiment_id, pair_no, request_id)
     select audit_begin.experiment, p, request from unnest(pairs) p
     where not exists (select from dispute d where d.experiment_id = audit_begin.experiment and d.pair_no = p)
-    on conflict do nothing returning pair_no
+    on conflict (experiment_id, pair_no, request_id) do update set state = 'open', opened_at = now(), closed_at = null,
+        session_leg0 = null, session_leg1 = null where audit.state = 'unplayed'
+    returning pair_no
 $$;
 comment on function audit_begin(bigint, bigint, bigint[]) is
     'Chooses pairs for an audit; those chosen already, and those in dispute, on which two workers agree before they count, are left out.';
@@ -247,14 +251,14 @@ declare
     charged bigint;
 begin
     with loser as (
-        select distinct on (s.peer, s.name) d.id, d.experiment_id, d.pair_no, r.leg, r.session_id, s.peer, s.name
+        select distinct on (s.peer, s.name) d.id, d.experiment_id, d.pair_no, r.leg, r.session_id, s.peer, s.name, r.claimed
         from dispute d join dispute_leg l on l.dispute_id = d.id
             join dispute_run r on r.dispute_id = d.id and r.leg = l.leg and r.content_sha256 <> l.agreed_sha256
             join session s on s.id = r.session_id
         where d.id = charge_losers.dispute
-        order by s.peer, s.name, r.leg
+        order by s.peer, s.name, r.claimed, r.leg
     ), row as (
-        insert into charge (dispute_id, experiment_id, pair_no, leg, session_id, peer, name)
+        insert into charge (dispute_id, experiment_id, pair_no, leg, session_id, peer, name, claimed)
         select * from loser on conflict do nothing returning *
     ), told as (
         insert into event (kind, experiment_id, session_id, text)
@@ -269,17 +273,17 @@ end
 $$;
 comment on function charge_losers(bigint) is 'Charges the workers whose game is not the agreed one, with an event each; their number.';
 
-create function charge_late(experiment bigint, pair bigint, leg integer, session bigint, moves text) returns bigint
+create function charge_late(experiment bigint, pair bigint, leg integer, session bigint, moves text, claimed boolean) returns bigint
 language plpgsql security definer set search_path = kroo, pg_temp as $$
 declare
     charged bigint;
 begin
     with row as (
-        insert into charge (dispute_id, experiment_id, pair_no, leg, session_id, peer, name)
-        select d.id, d.experiment_id, d.pair_no, charge_late.leg, s.id, s.peer, s.name
+        insert into charge (dispute_id, experiment_id, pair_no, leg, session_id, peer, name, claimed)
+        select d.id, d.experiment_id, d.pair_no, charge_late.leg, s.id, s.peer, s.name, charge_late.claimed
         from dispute d, session s
         where d.experiment_id = charge_late.experiment and d.pair_no = pair and d.state = 'settled'
-            and d.settlement not like 'outvoted%' and s.id = session
+            and d.settlement ~ '^(kept|replaced)' and s.id = session
             and not exists (select from game g where g.experiment_id = charge_late.experiment and g.pair_no = pair
                 and g.leg = charge_late.leg and g.moves = charge_late.moves)
         on conflict do nothing returning *
@@ -294,7 +298,7 @@ begin
     return charged;
 end
 $$;
-comment on function charge_late(bigint, bigint, integer, bigint, text) is
+comment on function charge_late(bigint, bigint, integer, bigint, text, boolean) is
     'A game came that differs from one on which a settled dispute agreed: its worker is charged.';
 
 -- As before (010); and the loser is charged, an audit of the pair is closed, and where a verdict is written the games it
@@ -394,10 +398,311 @@ revoke all on function audit_secret_read(), audit_begin(bigint, bigint, bigint[]
     audit_agree(bigint, bigint, integer, bigint), audit_waive(bigint), audit_end(bigint, bigint),
     audit_ask(bigint, integer, text), audit_begin_request(bigint, bigint[]), replay_wanted(bigint, bigint[]),
     replay_lease(bigint, bigint, bigint, integer, bigint), replay_lease_drop(), charge_losers(bigint),
-    charge_late(bigint, bigint, integer, bigint, text) from public;
+    charge_late(bigint, bigint, integer, bigint, text, boolean) from public;
 grant execute on function audit_secret_read(), audit_begin(bigint, bigint, bigint[]),
     audit_agree(bigint, bigint, integer, bigint), audit_waive(bigint), audit_end(bigint, bigint),
     audit_ask(bigint, integer, text), audit_begin_request(bigint, bigint[]), replay_wanted(bigint, bigint[]),
     replay_lease(bigint, bigint, bigint, integer, bigint), replay_lease_drop(),
-    charge_late(bigint, bigint, integer, bigint, text) to kroo_coordinator;
+    charge_late(bigint, bigint, integer, bigint, text, boolean) to kroo_coordinator;
 grant select on audit, audit_request, charge, audit_progress, worker_charge to kroo_coordinator, kroo_trainer, kroo_reader;
+
+-- --- workers that are set aside ---
+
+create table worker_flag (
+    id bigint generated always as identity primary key,
+    peer text check (peer <> ''),
+    name text check (name <> ''),
+    kind text not null check (kind in ('hand', 'charge', 'statistics', 'failures')),
+    reason text not null check (octet_length(reason) < 512),
+    set_aside_by text not null check (set_aside_by <> ''),
+    set_aside_at timestamptz not null default now(),
+    judged_at timestamptz,
+    restored_by text,
+    restored_at timestamptz,
+    constraint worker_flag_somebody check (peer is not null or name is not null),
+    constraint worker_flag_restored check ((restored_at is null) = (restored_by is null))
+);
+create unique index worker_flag_active on worker_flag (coalesce(peer, ''), coalesce(name, '')) where restored_at is null;
+comment on table worker_flag is 'Workers that are set aside: no leases, and no game of theirs counts in what still runs. Nothing is deleted.';
+comment on column worker_flag.id is 'Number of the flag.';
+comment on column worker_flag.peer is 'Public key, `local` or `loopback`; null = whatever the key.';
+comment on column worker_flag.name is 'Name the worker gives itself; null = whatever the name.';
+comment on column worker_flag.kind is 'Why: hand (a user), charge (it stood alone in a dispute), statistics (its results differ from the fleet''s), failures (programs fail there and nowhere else: its games stand).';
+comment on column worker_flag.reason is 'The same in words.';
+comment on column worker_flag.set_aside_by is 'Who did it.';
+comment on column worker_flag.set_aside_at is 'When.';
+comment on column worker_flag.judged_at is 'When the verdicts with games of its were looked at; null = not yet.';
+comment on column worker_flag.restored_by is 'Who let it work again; null = it is set aside.';
+comment on column worker_flag.restored_at is 'When.';
+
+create view worker_set_aside as
+select f.id, f.peer, p.name as peer_name, f.name, f.kind, f.reason, f.set_aside_by, f.set_aside_at, f.restored_by,
+    f.restored_at
+from worker_flag f left join peer p on p.public_key = f.peer;
+comment on view worker_set_aside is 'Who is or was set aside, why, and by whom.';
+comment on column worker_set_aside.id is 'Number of the flag.';
+comment on column worker_set_aside.peer is 'Public key, `local` or `loopback`; null = whatever the key.';
+comment on column worker_set_aside.peer_name is 'Its name in the allow-list; null = not in it.';
+comment on column worker_set_aside.name is 'Name the worker gives itself; null = whatever the name.';
+comment on column worker_set_aside.kind is 'hand, charge, statistics or failures.';
+comment on column worker_set_aside.reason is 'Why.';
+comment on column worker_set_aside.set_aside_by is 'Who did it.';
+comment on column worker_set_aside.set_aside_at is 'When.';
+comment on column worker_set_aside.restored_by is 'Who let it work again; null = it is set aside.';
+comment on column worker_set_aside.restored_at is 'When.';
+
+create view flagged_session as
+select s.id as session_id, min(f.id) as flag_id
+from session s join worker_flag f on f.restored_at is null and f.kind <> 'failures'
+    and (f.peer is null or f.peer = s.peer) and (f.name is null or f.name = s.name)
+group by s.id;
+comment on view flagged_session is 'Sessions of workers whose games are set aside.';
+comment on column flagged_session.session_id is 'The session.';
+comment on column flagged_session.flag_id is 'The flag (worker_flag).';
+
+create table game_set_aside as select 0::bigint as flag_id, now() as set_aside_at, g.* from game g with no data;
+alter table game_set_aside alter column flag_id set not null, alter column set_aside_at set default now();
+create index game_set_aside_pair on game_set_aside (experiment_id, pair_no, leg);
+do $$
+declare
+    name text;
+    remark text;
+begin
+    for name, remark in select a.attname, col_description(a.attrelid, a.attnum) from pg_attribute a
+        where a.attrelid = 'kroo.game'::regclass and a.attnum > 0 and not a.attisdropped loop
+        execute format('comment on column kroo.game_set_aside.%I is %L', name, remark);
+    end loop;
+end
+$$;
+comment on table game_set_aside is 'Games of experiments that ran when their worker was set aside; their pairs were played again by others.';
+comment on column game_set_aside.flag_id is 'The flag (worker_flag).';
+comment on column game_set_aside.set_aside_at is 'When the game was taken out of `game`.';
+
+create table verdict_withdrawn (
+    experiment_id bigint primary key references experiment (id) on delete cascade,
+    reason text not null check (reason <> ''),
+    withdrawn_at timestamptz not null default now()
+);
+comment on table verdict_withdrawn is 'Verdicts that what is known now would change. The verdict''s row stays as it was written; it promotes nothing any more.';
+comment on column verdict_withdrawn.experiment_id is 'The experiment.';
+comment on column verdict_withdrawn.reason is 'Why.';
+comment on column verdict_withdrawn.withdrawn_at is 'When.';
+create trigger verdict_withdrawn_immutable before update on verdict_withdrawn for each row execute function refuse_change();
+
+create function promotion_not_withdrawn() returns trigger
+language plpgsql set search_path = kroo, pg_temp as $$
+declare
+    why text;
+begin
+    select w.reason into why from verdict_withdrawn w where w.experiment_id = new.experiment_id;
+    if found then
+        raise exception 'the verdict of experiment % is withdrawn: %', new.experiment_id, why using errcode = 'check_violation';
+    end if;
+    return new;
+end
+$$;
+comment on function promotion_not_withdrawn() is 'A withdrawn verdict promotes nothing.';
+create trigger promotion_by_standing_verdict before insert on promotion for each row execute function promotion_not_withdrawn();
+
+-- What a verdict's pairs say with what is known now, for whoever judges it again.
+create view verdict_standing as
+select g.experiment_id, g.pair_no, g.leg, coalesce(o.a_half_points, g.a_half_points) as a_half_points,
+    o.a_half_points is distinct from g.a_half_points and o.a_half_points is not null as is_outvoted
+from verdict v
+    join game g on g.experiment_id = v.experiment_id and g.pair_no < v.counted_pairs
+    left join lateral (
+        select r.a_half_points from dispute d join dispute_leg l on l.dispute_id = d.id and l.leg = g.leg
+            join dispute_run r on r.dispute_id = d.id and r.leg = l.leg and r.content_sha256 = l.agreed_sha256
+        where d.experiment_id = g.experiment_id and d.pair_no = g.pair_no and d.settlement like 'outvoted%' limit 1) o on true
+where not exists (select from game h join flagged_session f on f.session_id = h.session_id
+    where h.experiment_id = g.experiment_id and h.pair_no = g.pair_no);
+comment on view verdict_standing is 'The games that a verdict counted as they would count now: pairs of workers set aside left out, outvoted games as the agreed ones.';
+comment on column verdict_standing.experiment_id is 'The experiment.';
+comment on column verdict_standing.pair_no is 'The pair.';
+comment on column verdict_standing.leg is 'The game of the pair.';
+comment on column verdict_standing.a_half_points is 'Player a''s score: 0 lost, 1 drawn, 2 won.';
+comment on column verdict_standing.is_outvoted is 'The stored game says otherwise.';
+
+-- What the trainer reads.
+create view game_trusted as
+select g.* from game_counted g
+where not exists (select from flagged_session f where f.session_id = g.session_id)
+    and not exists (select from dispute d where d.experiment_id = g.experiment_id and d.pair_no = g.pair_no
+        and d.settlement like 'outvoted%');
+comment on view game_trusted is 'The games that count, without those of workers set aside and those that were outvoted: what is learned from.';
+do $$
+declare
+    name text;
+    remark text;
+begin
+    for name, remark in select a.attname, col_description(a.attrelid, a.attnum) from pg_attribute a
+        where a.attrelid = 'kroo.game'::regclass and a.attnum > 0 and not a.attisdropped loop
+        execute format('comment on column kroo.game_trusted.%I is %L', name, remark);
+    end loop;
+end
+$$;
+
+create view weights_affected as
+select p.weights, w.name, p.distance, p.ancestor, p.training_run_id, p.experiment_id, p.worker, p.worker_peer,
+    sum(p.games)::bigint as games
+from weights_provenance p join weights w on w.number = p.weights join flagged_session f on f.session_id = p.session_id
+group by p.weights, w.name, p.distance, p.ancestor, p.training_run_id, p.experiment_id, p.worker, p.worker_peer;
+comment on view weights_affected is 'Weights in whose lineage a fit learned from games of a worker that is set aside.';
+comment on column weights_affected.weights is 'Number of the weights.';
+comment on column weights_affected.name is 'Their name.';
+comment on column weights_affected.distance is 'Fits between them and the ancestor whose fit it was; 0 = their own.';
+comment on column weights_affected.ancestor is 'Number of that ancestor.';
+comment on column weights_affected.training_run_id is 'Its fit.';
+comment on column weights_affected.experiment_id is 'Where the games are from.';
+comment on column weights_affected.worker is 'The worker''s name.';
+comment on column weights_affected.worker_peer is 'Its key, `local` or `loopback`.';
+comment on column weights_affected.games is 'Games of that range that it played.';
+
+create function worker_put_aside(peer text, name text, kind text, reason text, caller text) returns bigint
+language plpgsql security definer set search_path = kroo, pg_temp as $$
+declare
+    number bigint;
+begin
+    insert into worker_flag (peer, name, kind, reason, set_aside_by)
+    values (worker_put_aside.peer, worker_put_aside.name, worker_put_aside.kind, worker_put_aside.reason, caller)
+    on conflict do nothing returning id into number;
+    if found then
+        insert into event (kind, text) values ('worker-set-aside', format('worker %s%s set aside by %s: %s',
+            coalesce(worker_put_aside.name, 'with key ' || worker_put_aside.peer),
+            case when worker_put_aside.name is not null and worker_put_aside.peer is not null
+                then format(' (%s)', worker_put_aside.peer) else '' end, caller, worker_put_aside.reason));
+    end if;
+    return number;
+end
+$$;
+comment on function worker_put_aside(text, text, text, text, text) is
+    'Sets a worker aside, by key, name or both; null when it is set aside already.';
+
+create function worker_restore(peer text, name text, caller text) returns bigint
+language plpgsql security definer set search_path = kroo, pg_temp as $$
+declare
+    restored bigint;
+begin
+    update worker_flag f set restored_at = now(), restored_by = caller
+    where f.restored_at is null and (f.name = worker_restore.name or (f.peer = worker_restore.peer));
+    get diagnostics restored = row_count;
+    if restored > 0 then
+        insert into event (kind, text) values ('worker-restored', format('worker %s restored by %s',
+            coalesce(worker_restore.name, worker_restore.peer), caller));
+    end if;
+    return restored;
+end
+$$;
+comment on function worker_restore(text, text, text) is 'Lets a worker that was set aside work again; how many flags that ended.';
+
+create function worker_put_charged_aside() returns bigint
+language sql security definer set search_path = kroo, pg_temp as $$
+    select count(worker_put_aside(c.peer, c.name, 'charge', format('stood alone in %s settled disputes, the last of experiment %s',
+        c.charges, c.experiment_id), 'the coordinator'))
+    from (
+        -- Another game is a lie or a broken machine; a program may fail once by chance.
+        select c.peer, c.name, count(*) as charges, max(c.experiment_id) as experiment_id from charge c
+        where not exists (select from worker_flag f where (f.peer is null or f.peer = c.peer)
+            and (f.name is null or f.name = c.name) and (f.restored_at is null or f.restored_at >= c.charged_at))
+        group by c.peer, c.name having count(*) filter (where not c.claimed) > 0 or count(*) >= 3
+    ) c
+$$;
+comment on function worker_put_charged_aside() is
+    'Sets aside whoever was charged since it was last restored: with another game once, with a program that failed there alone three times.';
+
+create function games_to_set_aside() returns setof bigint
+language sql stable security definer set search_path = kroo, pg_temp as $$
+    select distinct r.experiment_id
+    from flagged_session f join session_rollup r on r.session_id = f.session_id join experiment e on e.id = r.experiment_id
+    where r.games > 0 and e.state not in ('finished', 'stopped') and e.kind <> 'tune'
+$$;
+comment on function games_to_set_aside() is 'Experiments that go on and have games of workers that are set aside.';
+
+create function games_set_aside(experiment bigint) returns bigint
+language plpgsql security definer set search_path = kroo, pg_temp as $$
+declare
+    taken bigint;
+    pairs bigint;
+begin
+    perform from experiment e where e.id = experiment and e.state not in ('finished', 'stopped') for update;
+    if not found then
+        return 0;
+    end if;
+    with gone as (
+        delete from game g using flagged_session f
+        where g.experiment_id = experiment and g.session_id = f.session_id
+        returning f.flag_id, now(), g.*
+    ), kept as (
+        insert into game_set_aside select * from gone returning pair_no
+    ), shut as (
+        update audit a set state = 'unplayed', closed_at = now()
+        where a.experiment_id = experiment and a.request_id = 0 and a.state <> 'unplayed'
+            and a.pair_no in (select pair_no from kept)
+    ), moot as (
+        update dispute d set state = 'settled', settled_at = now(), settlement = 'set aside: played anew by others'
+        where d.experiment_id = experiment and d.state = 'open' and d.pair_no in (select pair_no from kept)
+    )
+    select count(*), count(distinct pair_no) into taken, pairs from kept;
+    if taken > 0 then
+        insert into event (kind, experiment_id, text) values ('games-set-aside', experiment,
+            format('%s games of %s pairs are set aside with their worker: others play these pairs', taken, pairs));
+    end if;
+    return taken;
+end
+$$;
+comment on function games_set_aside(bigint) is
+    'Moves the games of workers that are set aside from `game` to game_set_aside; how many. The counters are the caller''s.';
+
+create function verdicts_to_judge() returns setof bigint
+language sql stable security definer set search_path = kroo, pg_temp as $$
+    select distinct r.experiment_id
+    from worker_flag w join session s on (w.peer is null or w.peer = s.peer) and (w.name is null or w.name = s.name)
+        join session_rollup r on r.session_id = s.id join verdict v on v.experiment_id = r.experiment_id
+        join experiment e on e.id = r.experiment_id
+    where w.restored_at is null and w.kind <> 'failures' and w.judged_at is null and r.games > 0 and e.kind = 'match'
+        and v.verdict <> 'aborted' and not exists (select from verdict_withdrawn x where x.experiment_id = v.experiment_id)
+$$;
+comment on function verdicts_to_judge() is 'Matches with a verdict that counts games of workers set aside since.';
+
+create function flags_judged() returns void
+language sql security definer set search_path = kroo, pg_temp as $$
+    update worker_flag set judged_at = now() where judged_at is null and restored_at is null
+$$;
+comment on function flags_judged() is 'The verdicts of all flags were looked at.';
+
+create function verdict_withdraw(experiment bigint, reason text) returns boolean
+language plpgsql security definer set search_path = kroo, pg_temp as $$
+begin
+    insert into verdict_withdrawn (experiment_id, reason) values (verdict_withdraw.experiment, verdict_withdraw.reason)
+    on conflict do nothing;
+    if found then
+        insert into event (kind, experiment_id, text)
+        values ('verdict-withdrawn', verdict_withdraw.experiment, verdict_withdraw.reason);
+    end if;
+    return found;
+end
+$$;
+comment on function verdict_withdraw(bigint, text) is 'Withdraws a verdict; its row stays.';
+
+create function worker_results(experiment bigint) returns table (peer text, name text, won bigint, lost bigint, equal bigint)
+language sql stable security definer set search_path = kroo, pg_temp as $$
+    select s.peer, s.name, count(*) filter (where points > 2), count(*) filter (where points < 2),
+        count(*) filter (where points = 2)
+    from (
+        select min(g.session_id) as session_id, sum(g.a_half_points) as points
+        from game g where g.experiment_id = worker_results.experiment
+        group by g.pair_no having count(*) = 2 and min(g.session_id) = max(g.session_id)
+    ) pair join session s on s.id = pair.session_id
+    group by s.peer, s.name
+$$;
+comment on function worker_results(bigint) is 'The pairs of an experiment that each worker played alone, by outcome for player a.';
+
+revoke all on function promotion_not_withdrawn(), worker_put_aside(text, text, text, text, text), worker_restore(text, text, text),
+    worker_put_charged_aside(), games_to_set_aside(), games_set_aside(bigint), verdicts_to_judge(), flags_judged(),
+    verdict_withdraw(bigint, text), worker_results(bigint) from public;
+grant execute on function worker_put_aside(text, text, text, text, text), worker_restore(text, text, text),
+    worker_put_charged_aside(), games_to_set_aside(), games_set_aside(bigint), verdicts_to_judge(), flags_judged(),
+    verdict_withdraw(bigint, text), worker_results(bigint) to kroo_coordinator;
+grant update (was_counted) on dispute to kroo_coordinator;
+grant select on worker_flag, worker_set_aside, flagged_session, game_set_aside, verdict_withdrawn, verdict_standing,
+    game_trusted, weights_affected to kroo_coordinator, kroo_trainer, kroo_reader;

@@ -8,7 +8,8 @@ select tables_are('kroo', array['migration', 'rule_set', 'peer', 'engine_build',
     'promotion', 'event', 'engine', 'endgame_table', 'learning_loop', 'generation', 'hook_run', 'deleted_experiment',
     'game_1', 'game_2',
     'tournament', 'tournament_player', 'tournament_pairing', 'preset', 'fault'] || array['tune', 'tune_parameter', 'tune_batch'] || array['ending_rollup', 'length_rollup', 'opening_rollup', 'pair_rollup', 'session_rollup']
-    || array['audit_secret', 'audit_request', 'audit', 'charge'])
+    || array['audit_secret', 'audit_request', 'audit', 'charge', 'worker_flag',
+    'game_set_aside', 'verdict_withdrawn'])
 from (select t_experiment('match', true, 10), t_experiment('selfplay', false, 10)) made;
 select views_are('kroo', array['experiment_counted', 'game_counted', 'experiment_progress', 'experiment_verdict',
     'champion', 'weights_lineage', 'worker_session', 'first_move_score', 'endings_by_reason', 'game_length',
@@ -18,7 +19,8 @@ select views_are('kroo', array['experiment_counted', 'game_counted', 'experiment
     || array['tune_now', 'tune_history', 'fault_player'] || array['game_unrolled', 'game_length_histogram', 'opening_count',
     'opening_score', 'opening_pair_count', 'opening_pairs', 'pair_score', 'session_game_count', 'worker_health',
     'champion_history']
-    || array['audit_progress', 'worker_charge'] || array['experiment_rate']);
+    || array['audit_progress', 'worker_charge', 'worker_set_aside',
+    'flagged_session', 'verdict_standing', 'game_trusted', 'weights_affected'] || array['experiment_rate']);
 
 select is_empty($$
     select c.relname || '.' || a.attname from pg_class c join pg_attribute a on a.attrelid = c.oid

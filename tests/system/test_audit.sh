@@ -30,16 +30,18 @@ is "a liar delivers pairs of its own" "$(jq -c '[.games, .conflicts]' <<<"$said"
 is "which count, until somebody else plays them" \
     "$(sql "select prefix_pairs from experiment_counter where experiment_id = $id")" 4
 ok "honest workers play on, and the liar's pairs again" wait_until 30 played_out
-is "every pair was played twice or more" "$(audits)" '40|36|4|0|0'
-is "two of them agreed against the liar" \
-    "$(sql "select state, settlement, was_counted, count(*) from dispute where experiment_id = $id group by 1, 2, 3")" \
-    'settled|replaced: two independent workers agree|t|4'
-is "who alone is charged, for each" "$(sql "select name, charges from worker_charge")" 'liar-0|4'
-is "with an event each" "$(sql "select count(*) from event where kind = 'worker-charged' and experiment_id = $id")" 4
+is "no audit is open" "$(sql "select open from audit_progress where experiment_id = $id")" 0
+ok "two of them agreed against the liar" \
+    test "$(sql "select count(*) from dispute where experiment_id = $id and settlement = 'replaced: two independent workers agree' and was_counted")" -ge 1
+is "who alone is charged, with an event each" \
+    "$(sql "select string_agg(distinct name, ' '), count(*) = (select count(*) from event e where e.kind = 'worker-charged') from charge")" 'liar-0|t'
+is "and set aside, by himself" "$(sql "select name, kind, set_aside_by from worker_flag")" 'liar-0|charge|the coordinator'
+is "no game of the liar counts" \
+    "$(sql "select count(*) from game join session s on s.id = session_id where s.name = 'liar-0'")" 0
 is "the verdict is that of honest games" "$(counts "$id")" "$(counts "$honest")"
 ok "kroo verify agrees" "$kroo" verify --dir "$dir" "$id"
-is "kroo audit tells" "$("$kroo" audit --dir "$dir" "$id" --json | jq -c '[.audits[0].differed, .disputes[0].charged]')" \
-    '[4,"liar-0 (local)"]'
+is "kroo audit tells" "$("$kroo" audit --dir "$dir" "$id" --json | jq -c '[.audits[0].differed > 0, .disputes[0].charged]')" \
+    '[true,"liar-0 (local)"]'
 
 # --- nobody else is there ---
 id=$(match 100)
@@ -61,6 +63,34 @@ rechecked() {
 ok "by workers that had no part in it" wait_until 30 rechecked
 ok "and its verdict stands" test "$(counts "$id")" = "$(counts "$honest")"
 ok "kroo verify agrees" "$kroo" verify --dir "$dir" "$id"
+
+# --- set aside by hand ---
+id=$(match 0)
+"$load" "$endpoint" 1 4 --name sick --same --leases 2 --pairs 8 >/dev/null
+fails "a reason is wanted" 1 'say why' "$kroo" workers --dir "$dir" set-aside sick-0
+fails "nobody of that name" 1 'no worker and no key' "$kroo" workers --dir "$dir" set-aside nobody --reason x
+ok "a worker is set aside" "$kroo" workers --dir "$dir" set-aside sick-0 --reason 'memory errors'
+fails "once" 1 'already' "$kroo" workers --dir "$dir" set-aside sick-0 --reason again
+emptied() { [ "$(sql "select games_stored, prefix_pairs from experiment_counter where experiment_id = $id")" = '0|0' ]; }
+ok "its games leave the count" wait_until 20 emptied
+is "and are kept" "$(sql "select count(*) > 0 and min(leg) = 0 from game_set_aside where experiment_id = $id")" t
+is "what it brings afterwards is refused, with the reason" \
+    "$("$load" "$endpoint" 1 4 --name sick --same --leases 1 --pairs 4 2>&1 | grep -c 'set aside: memory errors')" 0
+ok "others play these pairs" wait_until 30 played_out
+is "with the same verdict" "$(counts "$id")" "$(counts "$honest")"
+ok "kroo verify agrees" "$kroo" verify --dir "$dir" "$id"
+ok "a worker that had a part in a verdict is set aside" "$kroo" workers --dir "$dir" set-aside honest-1 --reason 'found later'
+withdrawn() { [ "$(sql "select count(*) from verdict_withdrawn where experiment_id = $honest")" = 1 ]; }
+ok "which is withdrawn, for it would be another" wait_until 20 withdrawn
+fails "and promotes nothing" 1 'withdrawn' "$kroo" sql --dir "$dir" -XAtq -v ON_ERROR_STOP=1 \
+    -c "alter table promotion disable trigger promotion_by_verdict" \
+    -c "insert into promotion (line, weights_sha256, experiment_id, by) select 'main', sha256, $honest, 'x' from weights limit 1"
+"$kroo" sql --dir "$dir" -XAtq -c "alter table promotion enable trigger promotion_by_verdict"
+ok "kroo verify agrees" "$kroo" verify --dir "$dir" "$honest"
+is "the list tells" "$("$kroo" workers --dir "$dir" flags --json | jq -c '[.[] | [.worker, .kind]]')" \
+    '[["liar-0","charge"],["sick-0","hand"],["honest-1","hand"]]'
+ok "one is restored" "$kroo" workers --dir "$dir" restore sick-0
+fails "once" 1 'not set aside' "$kroo" workers --dir "$dir" restore sick-0
 
 # --- the secret ---
 fails "which pairs are audited is nobody's to know" 1 'permission denied' \

@@ -36,7 +36,7 @@ ok "kroo verify agrees" "$kroo" verify --dir "$dir" "$id"
 
 # --- a forger after the count ---
 id=$("$kroo" selfplay --dir "$dir" --weights starting --pairs 16 --nodes 100 --seed 5)
-said=$("$load" "$endpoint" 1 4 --name forger --same --alter --leases 1 --pairs 4)
+said=$("$load" "$endpoint" 1 4 --name late-forger --same --alter --leases 1 --pairs 4)
 is "what is counted already is disputed too" \
     "$(sql "select was_counted, state, count(*) from dispute where experiment_id = $id group by 1, 2")" 't|open|4'
 ok "and does not stop the experiment" wait_until 30 played_out

@@ -21,6 +21,8 @@ ok "a private cluster" "$kroo" up --workers 2
 fails "equal players prove nothing" 1 'same player' "$kroo" roundrobin a=starting b=starting --pairs 2
 fails "zero pairs" 1 '1 to' "$kroo" roundrobin a=starting b=starting,nodes=3 --pairs 0
 fails "unknown weights" 1 'weights ls' "$kroo" roundrobin a=starting b=nobody --pairs 2
+fails "an unknown engine of one player" 1 'engine ls' "$kroo" roundrobin a=starting b=starting,engine=nobody --pairs 3
+fails "a limit that no match has" 2 'nodes' "$kroo" roundrobin a=starting b=starting,nodes=0 --pairs 3
 fails "an odd number of games" 1 'odd' "$kroo" roundrobin a=starting b=starting,nodes=3 --games 3
 is "what was refused made nothing" "$(experiments)/$(sql 'select count(*) from tournament')" 0/0
 

@@ -201,6 +201,16 @@ static void takes_a_programs_fault_as_claimed(void **state)
     desk->experiment.a.limits.time_ms = 100;
     claim(desk, "north", "deadline");
     assert_int_equal(judge(desk), 0);
+    /* The built-in engine loses by its clock, and by nothing else; a limit of each move it keeps. */
+    memset(desk->experiment.a.engine, 0, STORE_HASH);
+    claim(desk, "north", "deadline");
+    refuses(desk, "not over");
+    desk->experiment.a.limits.clock_ms = 1000;
+    claim(desk, "north", "deadline");
+    assert_int_equal(judge(desk), 0);
+    assert_true(desk->row.claimed && desk->row.a_half_points == 0);
+    claim(desk, "north", "crash");
+    refuses(desk, "not over");
 }
 
 static void refuses_other_engines_and_tables(void **state)

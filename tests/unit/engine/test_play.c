@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "engine/clock.h"
 #include "engine/mix.h"
 #include "tests/unit/check.h"
 
@@ -30,7 +31,7 @@ static void fixture_init(struct fixture *f, uint64_t nodes, unsigned opening, ui
     f->weights = weights_create_starting("site");
     f->setup = (struct play_setup){
         .rules = &f->rules, .seed = 2024, .opening_plies = opening, .noise_ppm = noise_ppm};
-    f->side = (struct play_side){f->weights, {.nodes = nodes}, 64};
+    f->side = (struct play_side){.weights = f->weights, .limits = {.nodes = nodes}, .hash_kib = 64};
     f->seats = play_seats_create();
 }
 
@@ -157,7 +158,7 @@ static void the_players_swap_seats(void **state)
     (void)state;
     struct fixture f;
     fixture_init(&f, 2000, 6, 0);
-    struct play_side weak = {f.weights, {.nodes = 10}, 64};
+    struct play_side weak = {.weights = f.weights, .limits = {.nodes = 10}, .hash_kib = 64};
     int wins[2] = {0};
     for (uint64_t pair = 0; pair < 10; pair++)
         for (unsigned leg = 0; leg < 2; leg++) {
@@ -278,6 +279,88 @@ static void a_game_without_end_is_too_long(void **state)
     fixture_done(&f);
 }
 
+/* A clock that never runs short ends no game: the limit of nodes beside it does the rest. */
+static void a_long_clock_ends_no_game(void **state)
+{
+    (void)state;
+    struct fixture f;
+    fixture_init(&f, 200, 4, 0);
+    f.side.clock_ms = 24 * 3600 * 1000;
+    f.side.increment_ms = 1000;
+    struct play_record record = play(&f, 3, 1);
+    assert_true(record.reason != GAME_REASON_DEADLINE && record.plies > 20);
+    play_record_done(&record);
+    fixture_done(&f);
+}
+
+struct dawdler {
+    int64_t left_ms[8][2];
+    unsigned asked;
+    int64_t takes_us;
+};
+
+static enum play_answer sits_down(void *context, atomic_bool *stop)
+{
+    (void)context;
+    (void)stop;
+    return PLAY_ANSWER_MOVE;
+}
+
+/* The first legal move, but not before its time is over. */
+static enum play_answer dawdles(void *context, const struct game *game, atomic_bool *stop,
+                                struct play_move *out)
+{
+    struct dawdler *dawdler = context;
+    (void)stop;
+    if (dawdler->asked < 8)
+        memcpy(dawdler->left_ms[dawdler->asked], out->clock_ms, sizeof out->clock_ms);
+    dawdler->asked++;
+    int64_t until_us = clock_now_us() + dawdler->takes_us;
+    while (clock_now_us() < until_us)
+        ;
+    int own = 0;
+    while ((game_legal(game) >> own & 1) == 0)
+        own++;
+    *out = (struct play_move){.house = own + 6 * (int)game_position(game).side, .score = PLAY_NO_SCORE};
+    return PLAY_ANSWER_MOVE;
+}
+
+static void a_flag_that_falls_loses(void **state)
+{
+    (void)state;
+    struct fixture f;
+    fixture_init(&f, 20, 4, 0);
+    struct dawdler dawdler = {.takes_us = 30000};
+    struct play_mover mover = {&dawdler, sits_down, dawdles};
+    struct play_side short_of_time = f.side;
+    short_of_time.clock_ms = 50;
+    play_seats_use(f.seats, 0, &mover);
+    for (unsigned leg = 0; leg < 2; leg++) {
+        struct play_record record;
+        dawdler.asked = 0;
+        assert_int_equal(play_game(f.seats, &f.setup, &short_of_time, &f.side, 0, leg, NULL, NULL, &record),
+                         PLAY_DONE);
+        assert_int_equal(record.reason, GAME_REASON_DEADLINE);
+        assert_int_equal(record.result, leg == 0 ? GAME_NORTH_WINS : GAME_SOUTH_WINS);
+        /* Its first move may have come in time, its second did not; it was told its clock, and that b has
+         * none. */
+        assert_true(dawdler.asked == 1 || dawdler.asked == 2);
+        assert_true(dawdler.left_ms[0][leg] == 50 && dawdler.left_ms[0][1 - leg] == 0);
+        assert_true(dawdler.asked == 1 || dawdler.left_ms[1][leg] <= 20);
+        play_record_done(&record);
+    }
+    /* What each move adds keeps a slow player alive. */
+    struct play_record record;
+    dawdler = (struct dawdler){.takes_us = 100};
+    short_of_time.clock_ms = 3600 * 1000;
+    short_of_time.increment_ms = 1000;
+    assert_int_equal(play_game(f.seats, &f.setup, &short_of_time, &f.side, 0, 0, NULL, NULL, &record),
+                     PLAY_DONE);
+    assert_true(record.reason != GAME_REASON_DEADLINE && dawdler.left_ms[1][0] >= 3600 * 1000);
+    play_record_done(&record);
+    fixture_done(&f);
+}
+
 struct stopping {
     struct fixture fixture;
     atomic_bool stop;
@@ -322,6 +405,8 @@ int main(void)
         cmocka_unit_test(an_impossible_opening_is_refused),
         cmocka_unit_test(a_table_that_cannot_be_made_is_reported),
         cmocka_unit_test(a_game_without_end_is_too_long),
+        cmocka_unit_test(a_long_clock_ends_no_game),
+        cmocka_unit_test(a_flag_that_falls_loses),
         cmocka_unit_test(stop_abandons_a_game_in_thought),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

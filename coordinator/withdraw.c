@@ -1,0 +1,96 @@
+#include "coordinator/withdraw.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "coordinator/ledger.h"
+#include "sql/store_flag.h"
+
+enum { WINDOW = 64 }; /* pairs come in order */
+
+struct judging {
+    struct tally *tally;
+    uint64_t pair; /* being read */
+    unsigned legs;
+    unsigned points[2];
+    uint64_t pairs; /* that remain */
+    bool failed;
+};
+
+/* What remains is counted as if it were all: the pairs are numbered anew. */
+static void close_pair(struct judging *judging)
+{
+    if (judging->legs == 3) {
+        for (unsigned leg = 0; leg < 2; leg++)
+            judging->failed =
+                tally_add(judging->tally, judging->pairs, leg, judging->points[leg]) < 0 || judging->failed;
+        judging->pairs++;
+    }
+    judging->legs = 0;
+}
+
+static void take_standing(void *context, uint64_t pair, unsigned leg, unsigned a_half_points)
+{
+    struct judging *judging = context;
+    if (pair != judging->pair)
+        close_pair(judging);
+    judging->pair = pair;
+    if (leg > 1)
+        return;
+    judging->legs |= 1u << leg;
+    judging->points[leg] = a_half_points;
+}
+
+static enum store_error outvoted_games(struct store *store, uint64_t experiment, uint64_t *games)
+{
+    char text[24];
+    const char *parameters[] = {text};
+    struct store_table row;
+    snprintf(text, sizeof text, "%llu", (unsigned long long)experiment);
+    enum store_error error = store_query(
+        store, "select count(*) from kroo.verdict_standing where experiment_id = $1::bigint and is_outvoted",
+        parameters, 1, &row);
+    if (error != STORE_OK)
+        return error;
+    *games = strtoull(store_cell(&row, 0, 0), NULL, 10);
+    store_table_done(&row);
+    return STORE_OK;
+}
+
+static bool is_by_test(const char *verdict)
+{
+    return strcmp(verdict, "accepted") == 0 || strcmp(verdict, "rejected") == 0;
+}
+
+enum store_error withdraw_judge(struct store *store, const struct store_experiment *experiment,
+                                const char *verdict, uint64_t counted, bool *changes, char reason[STORE_TEXT])
+{
+    struct sprt_test test;
+    uint64_t outvoted = 0;
+    bool tested = ledger_test(experiment, &test);
+    *changes = false;
+    if (experiment->kind != STORE_MATCH || strcmp(verdict, "aborted") == 0)
+        return STORE_OK;
+    struct judging judging = {.tally =
+                                  tally_create(experiment->planned_pairs, WINDOW, tested ? &test : NULL)};
+    if (!judging.tally)
+        return STORE_ERROR_MEMORY;
+    enum store_error error = store_verdict_standings(store, experiment->id, take_standing, &judging);
+    close_pair(&judging);
+    if (error == STORE_OK)
+        error = judging.failed ? STORE_ERROR_DATA : outvoted_games(store, experiment->id, &outvoted);
+    const char *now = tally_decision_name(tally_decision(judging.tally));
+    bool moved = judging.pairs != counted || outvoted > 0;
+    *changes = error == STORE_OK && moved &&
+               (is_by_test(verdict) || is_by_test(now) ? strcmp(verdict, now) != 0 : !tested);
+    snprintf(reason, STORE_TEXT,
+             "%llu of its %llu pairs were played by workers that are set aside, %llu games are others by the "
+             "word of two workers; what remains makes it %s, not %s",
+             (unsigned long long)(counted - judging.pairs), (unsigned long long)counted,
+             (unsigned long long)outvoted, is_by_test(now) ? now : "undecided", verdict);
+    if (!is_by_test(verdict))
+        snprintf(reason + strlen(reason), STORE_TEXT - strlen(reason), "; its figures rest on them");
+    tally_destroy(judging.tally);
+    return error;
+}
