@@ -114,7 +114,8 @@ int verify_command(int argc, char **argv)
     static const struct argp argp = {
         .parser = verify_parse,
         .args_doc = "[ID]",
-        .doc = "Recompute every counter, LLR and verdict from the stored games, and replay every stored game "
+        .doc = "Recompute every counter, roll-up, LLR and verdict from the stored games, and replay every "
+               "stored game "
                "under its "
                "experiment's rules: opening, legality, result, reason, stores. Prints the differences; exit "
                "status 1 if "

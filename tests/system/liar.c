@@ -205,7 +205,7 @@ static void ask_everything(struct synthetic *liar)
         {.kind = MESSAGE_LEASE_REQUEST, .lease_request = {.pairs = 1}},
         {.kind = MESSAGE_RESULTS, .results = {1, &game, 1}},
         {.kind = MESSAGE_PROGRESS, .progress = {&progress, 1}},
-        {.kind = MESSAGE_RELEASE, .release = {&lease, 1, false, ""}},
+        {.kind = MESSAGE_RELEASE, .release = {.leases = &lease, .lease_count = 1}},
         {.kind = MESSAGE_ARTIFACT_REQUEST, .artifact_request = {.length = 100}},
         {.kind = MESSAGE_STOP_EXPERIMENT, .stop_experiment = {.experiment = 1}},
         {.kind = MESSAGE_PROMOTE_WEIGHTS, .promote_weights = {.line = "main"}},

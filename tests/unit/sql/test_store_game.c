@@ -1,5 +1,6 @@
 /* Games: each counts once, whatever is sent again, in whatever order; other content is a dispute; long ones
  * fit; the counters can be recomputed. */
+#include "sql/store_rollup.h"
 #include "tests/unit/sql/fixture.h"
 
 static struct store *store;
@@ -103,6 +104,38 @@ static void sent_again_counts_once(void **state)
         fixture_cell_of(store, "select count(*) from dispute where experiment_id = %" PRIu64, id), "0");
     fixture_games_done(&made);
     fixture_games_done(&more);
+}
+
+/* Duplicates and conflicts are not played again; the segment's size is the schema's. */
+static void who_played_is_counted_once(void **state)
+{
+    (void)state;
+    uint64_t id = new_experiment();
+    struct fixture_games made = fixture_games(id, 0, 6), far = fixture_games(id, STORE_SEGMENT_PAIRS - 1, 2);
+    made.games[3].session = far.games[0].session = 77;
+    fixture_put(store, &made);
+    fixture_put(store, &made);
+    made.games[0].session = 78; /* the same game from somebody else */
+    fixture_put(store, &made);
+    fixture_put(store, &far);
+    assert_string_equal(
+        fixture_cell_of(store,
+                        "select string_agg(segment || ':' || games, ' ' order by segment) from "
+                        "session_rollup where session_id = 77 and experiment_id = %" PRIu64,
+                        id),
+        "0:2");
+    assert_string_equal(
+        fixture_cell_of(store,
+                        "select sum(games) || ' in ' || count(distinct segment) || ', ' || count(*) filter "
+                        "(where session_id = 78) from session_rollup where experiment_id = %" PRIu64,
+                        id),
+        "16 in 2, 0");
+    assert_string_equal(
+        fixture_cell_of(
+            store, "select count(*) from verify_rollups(%" PRIu64 ") where source = 'session_rollup'", id),
+        "0");
+    fixture_games_done(&made);
+    fixture_games_done(&far);
 }
 
 static void a_rolled_back_batch_is_not_there(void **state)
@@ -565,6 +598,7 @@ int main(int argc, char **argv)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_game_comes_back_as_it_was),
         cmocka_unit_test(sent_again_counts_once),
+        cmocka_unit_test(who_played_is_counted_once),
         cmocka_unit_test(a_rolled_back_batch_is_not_there),
         cmocka_unit_test(without_a_transaction_nothing_is_stored),
         cmocka_unit_test(keys_twice_in_one_batch_and_any_order),
