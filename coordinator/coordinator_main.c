@@ -32,7 +32,8 @@ enum {
     OPTION_WINDOW,
     OPTION_DRAIN,
     OPTION_LOG,
-    OPTION_KEY
+    OPTION_KEY,
+    OPTION_HOOKS
 };
 
 static const struct argp_option options[] = {
@@ -44,6 +45,8 @@ static const struct argp_option options[] = {
     {"progress-ms", OPTION_PROGRESS, "MS", 0, "workers report at least this often (5000)", 0},
     {"window", OPTION_WINDOW, "PAIRS", 0, "pairs that may be out beyond the counted prefix (65536)", 0},
     {"drain-ms", OPTION_DRAIN, "MS", 0, "on SIGTERM commit what is queued for at most this long (5000)", 0},
+    {"hooks", OPTION_HOOKS, "DIR", 0, "folder of programs that experiments may have run when they end (none)",
+     0},
     {"log-level", OPTION_LOG, "LEVEL", 0, "debug, info, warning or error (info)", 0},
     {"allow-unsafe-database", OPTION_UNSAFE, NULL, 0, "accept fsync or synchronous_commit off", 0},
     {0},
@@ -79,6 +82,9 @@ static error_t parse_option(int key, char *value, struct argp_state *state)
         return 0;
     case OPTION_KEY:
         give(arguments, "key", value);
+        return 0;
+    case OPTION_HOOKS:
+        give(arguments, "hooks", value);
         return 0;
     case OPTION_TERM:
         give(arguments, "term_ms", value);
@@ -199,7 +205,8 @@ static int run(const struct settings *settings, bool allow_unsafe)
     const char *key_file = settings_get(settings, "key", NULL);
     const char *database = settings_get(settings, "database", NULL);
     char *endpoints = strdup(settings_get(settings, "endpoint", "tcp://127.0.0.1:7710"));
-    struct server_options server = {.conninfo = database, .allow_unsafe = allow_unsafe};
+    struct server_options server = {
+        .conninfo = database, .allow_unsafe = allow_unsafe, .hooks = settings_get(settings, "hooks", NULL)};
     enum log_level level = LOG_LEVEL_INFO;
     int status = 0;
     if (log_parse_level(settings_get(settings, "log_level", "info"), &level) != 0)

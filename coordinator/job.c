@@ -46,6 +46,9 @@ void job_destroy(struct job *job)
     case JOB_RECHECK:
         free(job->recheck.again.pairs);
         break;
+    case JOB_HOOKS:
+        free(job->hooks.list);
+        break;
     case JOB_CONTROL:
         free(job->control.disputed);
         break;
@@ -63,6 +66,7 @@ void job_destroy(struct job *job)
     case JOB_AUDIT_WAIVE:
     case JOB_FLAG:
     case JOB_FAULT:
+    case JOB_HOOK_END:
     case JOB_EVENT:
     case JOB_PROMOTE:
     case JOB_LOOKUP:

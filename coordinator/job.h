@@ -26,11 +26,13 @@ enum job_kind {
     JOB_FLAG,        /* a worker is set aside: nobody else's programs fail */
     JOB_AUDIT_WAIVE, /* nobody is there for an experiment's open audits: `event` holds its number */
     JOB_FAULT,       /* a program that gave no game */
+    JOB_HOOK_END,    /* a hook has ended: `event` holds how */
     JOB_EVENT,       /* a line of the event log */
     /* each in a transaction of its own */
     JOB_CREATE,
     JOB_CONTROL, /* a verb done to an experiment */
     JOB_PROMOTE,
+    JOB_HOOKS,    /* claims hooks that are due */
     JOB_ARTIFACT, /* an artifact's bytes, for the chunks */
     JOB_LOOKUP,   /* an experiment that is not in memory */
     /* from the writer, unasked */
@@ -91,6 +93,13 @@ struct job_control {
     uint64_t games;                        /* deleted with it */
     uint64_t *disputed;                    /* of one that was blocked: pairs to play again */
     size_t disputed_count;
+};
+
+struct job_hooks {
+    uint64_t claim;
+    size_t limit;
+    struct store_hook *list;
+    size_t count;
 };
 
 struct job_promote {
@@ -190,6 +199,7 @@ struct job {
         struct job_create create;
         struct job_control control;
         struct job_promote promote;
+        struct job_hooks hooks;
         struct job_artifact artifact;
         struct job_lookup lookup;
         struct job_report report;

@@ -368,6 +368,8 @@ static enum store_error put_row(struct round *round, struct job *job)
                                           job->event.text);
     case JOB_FAULT:
         return store_fault_put(round->store, &job->fault.row);
+    case JOB_HOOK_END:
+        return store_hook_end(round->store, job->event.experiment, job->event.kind, job->event.text);
     case JOB_FLAG: {
         bool is_new;
         return store_worker_put_aside(round->store, job->flag.peer, job->flag.name, "failures",
@@ -623,6 +625,10 @@ static enum store_error single_work(struct round *round, struct job *job)
         return round_control(round, job);
     case JOB_PROMOTE:
         return single_promote(round, job);
+    case JOB_HOOKS:
+        free(job->hooks.list);
+        return store_hooks_claim(round->store, job->hooks.claim, job->hooks.limit, &job->hooks.list,
+                                 &job->hooks.count);
     case JOB_ARTIFACT:
         return round_tune_artifact(round, job);
     case JOB_LOOKUP:

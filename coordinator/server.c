@@ -211,6 +211,7 @@ void server_end_experiment(struct server *server, struct server_experiment *expe
     if (experiment->ended)
         return;
     experiment->ended = true;
+    server->hooks_due = server->hooks_due || experiment->row.on_finish[0] != '\0';
     schedule_remove(server->schedule, experiment->row.id);
     lease_experiment_remove(server->leases, experiment->row.id);
     audit_drop(server->audits, experiment->row.id);
@@ -541,6 +542,7 @@ static void tick(struct server *server)
     expire_leases(server);
     server_audit_tick(server);
     roster_each(server->roster, forget_if_silent, server);
+    server_tend_hooks(server);
 }
 
 static void store_fault(struct server *server, const struct session *session,
@@ -641,6 +643,8 @@ int server_run(const struct server_options *options, int wake, atomic_bool *stop
     }
     server->options = *options;
     server->jitter = (uint64_t)progress_now_ms();
+    server->hooks.folder = options->hooks;
+    server->hooks_due = true;
     int outcome = open_server(server, wake, stop, reason, reason_size);
     if (outcome == 0) {
         loop(server, wake, stop, drain_ms);

@@ -56,7 +56,7 @@ static struct job *control_job(enum job_kind kind, const struct session *session
 void server_create(struct server *server, struct session *session, const struct message *message)
 {
     const struct message_create_experiment *create = &message->create_experiment;
-    char reason[SPECIFICATION_REASON_MAX];
+    char reason[SPECIFICATION_REASON_MAX], why[HOOK_REASON_MAX];
     bool needs_approval;
     if (!may_submit(server, session, message, &needs_approval))
         return;
@@ -67,6 +67,11 @@ void server_create(struct server *server, struct session *session, const struct 
     if (create->spec.engine_build[0] && strcmp(create->spec.engine_build, engine_build()) != 0) {
         server_refuse(server, &session->peer, message->request, MESSAGE_REFUSAL_CONFLICT, 0,
                       "this cluster plays with %s, not with %s", engine_build(), create->spec.engine_build);
+        return;
+    }
+    if (create->on_finish[0] && !hook_check(&server->hooks, create->on_finish, why)) {
+        server_refuse(server, &session->peer, message->request, MESSAGE_REFUSAL_CONFLICT, 0, "on_finish: %s",
+                      why);
         return;
     }
     if (!may_run_another(server, session, message))

@@ -4,6 +4,7 @@
 #define KROO_COORDINATOR_SERVER_PARTS_H
 
 #include "coordinator/allowlist.h"
+#include "coordinator/hook.h"
 #include "coordinator/lease.h"
 #include "coordinator/referee.h"
 #include "coordinator/roster.h"
@@ -68,6 +69,9 @@ struct server {
     uint64_t announcement;
     uint8_t announced[MESSAGE_HASH];
     size_t outstanding; /* jobs given to the writer and not back */
+    struct hook_table hooks;
+    bool hooks_due;   /* some may be */
+    bool hooks_asked; /* a claim of them is with the writer */
     bool draining, lost;
     int64_t now_ms, last_tick_ms, started_ms;
     uint64_t jitter;
@@ -135,6 +139,10 @@ void server_promote(struct server *server, struct session *session, const struct
 
 /* server_status.c */
 void server_status(struct server *server, struct session *session, const struct message *message);
+
+/* server_hook.c: at each tick; and those that were claimed. */
+void server_tend_hooks(struct server *server);
+void server_start_hooks(struct server *server, struct job *job);
 
 /* server_audit.c: pairs that are played again. */
 void server_audit_want(struct server *server, uint64_t experiment, const struct job_replays *again);

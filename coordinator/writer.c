@@ -489,6 +489,8 @@ static enum store_error read_start(struct writer *writer, struct writer_start *s
     if (error == STORE_OK)
         error = store_next_ids(store, &start->next_lease, &session);
     if (error == STORE_OK)
+        error = store_hooks_lost(store);
+    if (error == STORE_OK)
         start->peers = peers_job(writer, &error);
     if (error != STORE_OK)
         snprintf(text, STORE_TEXT, "%s", store_reason(store));

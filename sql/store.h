@@ -150,6 +150,19 @@ enum store_error store_disputes_restart(struct store *store, uint64_t experiment
 /* An ended experiment goes, with its games and rows; REFUSED when something descends from it. */
 enum store_error store_experiment_delete(struct store *store, uint64_t experiment, const char *by,
                                          const char *reason, uint64_t *games);
+/* Hooks that are due: claimed in the caller's transaction, to be started once it is committed. */
+struct store_hook {
+    uint64_t experiment, counted_pairs;
+    char command[STORE_TEXT], kind[16], verdict[16], elo[32], note[STORE_TEXT];
+};
+/* At most `limit` of them; a claim of the same number finds the same again. *list is malloc'ed. */
+enum store_error store_hooks_claim(struct store *store, uint64_t claim, size_t limit,
+                                   struct store_hook **list, size_t *count);
+/* `state` is succeeded or failed; leaves an event. */
+enum store_error store_hook_end(struct store *store, uint64_t experiment, const char *state,
+                                const char *outcome);
+/* Those that an earlier coordinator started and did not see the end of. */
+enum store_error store_hooks_lost(struct store *store);
 enum store_error store_experiment_was_deleted(struct store *store, uint64_t experiment, bool *deleted);
 enum store_error store_counters_update(struct store *store, uint64_t experiment,
                                        const struct store_counters *counters);

@@ -33,6 +33,7 @@ command_main tables_command;                  /* tables.c */
 command_main book_command;                    /* book.c */
 command_main weights_import_command;          /* weights_import.c */
 command_main loop_command;                    /* loop.c */
+command_main loop_decide_command;             /* loop_decide.c */
 command_main gauntlet_command;                /* tournament_command.c */
 command_main roundrobin_command;              /* tournament_command.c */
 command_main tournament_command;              /* tournament_command.c */

@@ -8,6 +8,7 @@
 #include "coordinator/cli/commands.h"
 #include "coordinator/cli/connect.h"
 #include "coordinator/cli/follow.h"
+#include "coordinator/cli/pace.h"
 #include "coordinator/cli/table.h"
 #include "coordinator/record.h"
 #include "coordinator/specification.h"
@@ -37,6 +38,7 @@ enum {
     OPTION_KEY,
     OPTION_NOTE,
     OPTION_WAIT,
+    OPTION_ON_FINISH,
     OPTION_DRY_RUN,
     OPTION_NODES,
     OPTION_DEPTH,
@@ -79,6 +81,8 @@ const struct argp_option launch_options[] = {
     {"tags", OPTION_TAGS, "NAME,...", 0, "Only workers that have all of these tags play it: avx2,gpu", 5},
     {"key", OPTION_KEY, "TEXT", 0, "Idempotency key: sent twice, the experiment is made once", 5},
     {"note", OPTION_NOTE, "TEXT", 0, "A note for people", 5},
+    {"on-finish", OPTION_ON_FINISH, "HOOK", 0,
+     "Run by the coordinator when it ends: NAME ARGUMENT..., one of its operator's hooks", 5},
     {"wait", OPTION_WAIT, NULL, 0, "Follow it to its end", 6},
     {"dry-run", OPTION_DRY_RUN, NULL, 0, "Check and forecast only; submit nothing", 6},
     {0},
@@ -204,6 +208,9 @@ static error_t launch_parse(int key, char *text, struct argp_state *state)
         return 0;
     case OPTION_NOTE:
         take_text(state, "--note", text, create->note, sizeof create->note);
+        return 0;
+    case OPTION_ON_FINISH:
+        take_text(state, "--on-finish", text, create->on_finish, sizeof create->on_finish);
         return 0;
     case OPTION_WAIT:
         launch->wait = true;
@@ -392,16 +399,39 @@ static void forecast(const struct message_sprt *sprt, struct launch_forecast out
     }
 }
 
-static void say_forecast(const struct message_create_experiment *create)
+static void say_pace(double pairs_per_minute)
+{
+    if (pairs_per_minute > 0)
+        fprintf(stderr, "at about %.0f pairs a minute, as the connected workers played lately\n",
+                pairs_per_minute);
+    else
+        fprintf(stderr, "how long is not known: nothing was played under comparable limits, or no worker is "
+                        "connected\n");
+}
+
+static void say_length(const struct launch *launch)
+{
+    char text[64];
+    pace_text((double)launch->create.pairs, launch->pairs_per_minute, text, sizeof text);
+    fprintf(stderr, "%llu pairs: %s, ", (unsigned long long)launch->create.pairs, text);
+    say_pace(launch->pairs_per_minute);
+}
+
+static void say_forecast(const struct launch *launch)
 {
     struct launch_forecast expected[3];
+    const struct message_create_experiment *create = &launch->create;
     const struct message_sprt *sprt = &create->sprt;
+    char text[64];
     forecast(sprt, expected);
     fprintf(stderr, "SPRT, %s model, [%g, %g], alpha %g, beta %g, batches of %u pairs; expect about\n",
             sprt->model, sprt->elo0, sprt->elo1, sprt->alpha, sprt->beta, sprt->batch);
-    for (int i = 0; i < 3; i++)
-        fprintf(stderr, "  %8.0f pairs if the difference is %g (accepted with probability %.2f)\n",
-                expected[i].pairs, expected[i].elo, expected[i].acceptance);
+    for (int i = 0; i < 3; i++) {
+        pace_text(expected[i].pairs, launch->pairs_per_minute, text, sizeof text);
+        fprintf(stderr, "  %8.0f pairs if the difference is %g (accepted with probability %.2f): %s\n",
+                expected[i].pairs, expected[i].elo, expected[i].acceptance, text);
+    }
+    say_pace(launch->pairs_per_minute);
     if (expected[1].pairs > (double)create->pairs)
         args_warn("at most %llu pairs: half-way between the bounds the test would often end undecided",
                   (unsigned long long)create->pairs);
@@ -427,16 +457,23 @@ static json_t *player_json(const struct message_player *player, const struct out
     return object;
 }
 
-static json_t *forecast_json(const struct message_create_experiment *create)
+static json_t *minutes_json(double pairs, double pairs_per_minute)
 {
-    if (!create->has_sprt)
+    return pairs_per_minute > 0 ? json_real(pairs / pairs_per_minute) : json_null();
+}
+
+static json_t *forecast_json(const struct launch *launch)
+{
+    if (!launch->create.has_sprt)
         return json_null();
     struct launch_forecast expected[3];
-    forecast(&create->sprt, expected);
+    forecast(&launch->create.sprt, expected);
     json_t *array = json_array();
     for (int i = 0; i < 3; i++)
-        json_array_append_new(array, json_pack("{s:f, s:f, s:f}", "elo", expected[i].elo, "pairs",
-                                               expected[i].pairs, "acceptance", expected[i].acceptance));
+        json_array_append_new(array,
+                              json_pack("{s:f, s:f, s:f, s:o}", "elo", expected[i].elo, "pairs",
+                                        expected[i].pairs, "acceptance", expected[i].acceptance, "minutes",
+                                        minutes_json(expected[i].pairs, launch->pairs_per_minute)));
     return array;
 }
 
@@ -467,8 +504,9 @@ static int print_json(const struct launch *launch, const struct message_control_
                   "opening_plies", (json_int_t)spec->opening_plies, "noise_ppm", (json_int_t)spec->noise_ppm,
                   "a", player_json(&spec->a, &launch->outfits[0], &launch->outfits[1]), "b",
                   player_json(&spec->b, &launch->outfits[0], &launch->outfits[2]), "is_reproducible",
-                  specification_reproducible(spec), "forecast", forecast_json(create), "warnings",
+                  specification_reproducible(spec), "forecast", forecast_json(launch), "warnings",
                   warnings_json(create));
+    json_object_set_new(object, "minutes", minutes_json((double)create->pairs, launch->pairs_per_minute));
     return table_json_print(object);
 }
 
@@ -576,8 +614,16 @@ int launch_offer(struct launch *launch, const struct settings *settings)
     if (!specification_check(&launch->create, reason))
         return args_refuse("%s", reason);
     say_warnings(&launch->create);
+    bool create_is_match = launch->create.spec.kind == MESSAGE_MATCH;
+    struct store *store = connect_store(settings, "kroo_reader");
+    if (!store)
+        return COMMAND_NO_CONNECTION;
+    launch->pairs_per_minute = pace_pairs_per_minute(store, &launch->create.spec);
+    store_close(store);
     if (launch->create.has_sprt && !launch->common.json)
-        say_forecast(&launch->create);
+        say_forecast(launch);
+    else if (create_is_match && !launch->common.json)
+        say_length(launch);
     if (!launch->dry_run)
         return submit(launch, settings);
     return launch->common.json ? print_json(launch, NULL) : COMMAND_DONE;

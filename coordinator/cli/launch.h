@@ -25,6 +25,7 @@ struct launch {
     struct launch_limits limits[3];
     struct outfit outfits[3]; /* likewise */
     struct terms_options terms;
+    double pairs_per_minute; /* expected; 0: not known */
     bool has_pairs, has_seed, has_opening, has_audit, wait, dry_run;
     /* NULL, or what completes the request once its players are known: COMMAND_DONE, or said why not. */
     int (*complete)(struct launch *launch, const struct settings *settings);

@@ -298,6 +298,7 @@ int loop_command(int argc, char **argv)
         {"run", loop_run, "run a loop, or go on with it", true},
         {"show", loop_show, "what each generation cost and gained", true},
         {"ls", loop_ls, "list the loops", true},
+        {"decide", loop_decide_command, "decide by hand where a gate ended undecided", true},
         {"stop", loop_stop, "let one rest after its step", true},
         {0},
     };

@@ -75,6 +75,7 @@ create table hook_run (
     started_at timestamptz,
     ended_at timestamptz,
     outcome text not null default '' check (octet_length(outcome) < 512),
+    claim bigint,
     constraint hook_run_started check ((state = 'due') = (started_at is null)),
     constraint hook_run_ended check ((state in ('due', 'started')) = (ended_at is null))
 );
@@ -86,10 +87,11 @@ comment on column hook_run.state is 'due, started, succeeded, failed, unknown (t
 comment on column hook_run.due_at is 'When the verdict was written.';
 comment on column hook_run.started_at is 'When it was about to be started; null = not yet.';
 comment on column hook_run.ended_at is 'When it ended; null = not yet.';
+comment on column hook_run.claim is 'Which claim of a coordinator it was started under; null = not yet.';
 comment on column hook_run.outcome is 'How it ended, in words.';
 grant select on hook_run to kroo_coordinator, kroo_trainer, kroo_reader;
 grant insert on hook_run to kroo_coordinator;
-grant update (state, started_at, ended_at, outcome) on hook_run to kroo_coordinator;
+grant update (state, started_at, ended_at, outcome, claim) on hook_run to kroo_coordinator;
 
 create function verdict_announce() returns trigger
 language plpgsql set search_path = kroo, pg_temp as $$

@@ -75,6 +75,12 @@ is "a clone with the same seed makes the same games" "$(k games "$twin" --format
 twin=$(k clone "$id" --pairs 3 --note twin --wait 2>/dev/null | head -n 1)
 is "a clone may differ" "$(sql "select planned_pairs, note, seed <> 7, rules from experiment where id = $twin")" "3|twin|t|site"
 
+# --- how long it will take ---
+is "what was played tells how long a match takes" "$(k match starting starting --nodes-a 60 --nodes-b 50 --sprt --elo1 30 --dry-run --json 2>/dev/null |
+    json '[.forecast[] | .minutes > 0] + [.minutes > 0] | tostring')" '[true,true,true,true]'
+is "but not for other limits" "$(k match starting starting --nodes-a 60000 --nodes-b 50000 --pairs 10 --dry-run --json 2>/dev/null | json .minutes)" null
+ok "which is said" sh -c '"$0" match --dir "$1" starting starting --nodes-a 60000 --nodes-b 50000 --pairs 10 --dry-run 2>&1 | grep -q "10 pairs: an unknown time"' "$kroo" "$dir"
+
 # --- a match that is decided ---
 said=$(k match starting starting --nodes-a 600 --nodes-b 20 --sprt --elo0 0 --elo1 60 --max-pairs 200 --seed 3 --wait 2>&1)
 ok "the forecast comes before the match" sh -c 'printf %s "$0" | grep -q "pairs if the difference is 30"' "$said"

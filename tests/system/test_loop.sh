@@ -74,5 +74,17 @@ wait $driver
 ok "interrupted it says how to go on, or is done" grep -Eq 'kroo loop run more|goes on|done' "$work/more.log"
 ok "more generations than were planned" loop run more --generations 2
 is "are made" "$(loop ls --json | jq -c '[.[] | select(.name == "more") | .generations, .planned, .state]')" '[2,2,"finished"]'
+# --- by hand, where the gate did not decide ---
+fails "a decided gate is not decided by hand" 1 'only an undecided|later generation' loop decide whole 1 --promote --reason 'I like it'
+fails "nothing is decided without a reason" 2 'reason' loop decide more 2 --promote
+verdict=$(sql "select gate_verdict from learning_curve where loop = 'more' and generation = 2")
+if [ "$verdict" = undecided ]; then
+    is "an undecided gate kept the champion" "$(sql "select outcome from learning_curve where loop = 'more' and generation = 2")" kept
+    ok "a person promotes" loop decide more 2 --promote --reason 'I like it'
+    is "by hand, with name and reason" "$(sql "select experiment_id is null, by <> '', reason ~ 'generation 2.*undecided: I like it' from promotion order by id desc limit 1")" "t|t|t"
+    is "which the generation says" "$(sql "select outcome, reason ~ '^by hand, by .*: I like it' from learning_curve where loop = 'more' and generation = 2")" "promoted|t"
+else
+    fails "nor that of the last generation ($verdict)" 1 'only an undecided' loop decide more 2 --keep --reason no
+fi
 ok "kroo verify agrees with everything" "$kroo" verify
 done_testing
