@@ -133,10 +133,11 @@ enum lease_status lease_restore(struct lease_book *book, const struct lease *row
 /* Who asks, and for how much. */
 struct lease_ask {
     uint64_t session;
-    uint32_t credit;           /* pairs it will take */
-    uint32_t slots;            /* games it plays at once; 0 = not known */
-    uint32_t work_ms;          /* it wants about so much work; 0: the policy's target */
-    uint32_t pairs_per_minute; /* its own measurement, 0 = not known; what the book measures is preferred */
+    uint32_t credit;  /* pairs it will take */
+    uint32_t slots;   /* games it plays at once; 0 = not known */
+    uint32_t work_ms; /* it wants about so much work; 0: the policy's target */
+    uint32_t
+        pairs_per_minute; /* its own measurement, of whatever it played, 0 = not known; for its first lease */
 };
 /* Leases the next range to a session: lost pairs first, lowest first, then fresh ones. Sized by the session's
  * speed in this very experiment; before that is known, by the experiment's core time and the session's slots.

@@ -161,7 +161,8 @@ static double session_swiftness(const struct session *session)
     return session && session->swiftness > 0 ? session->swiftness : 1;
 }
 
-/* At most twice what the session had last of this experiment, and near the end at most half of what its play
+/* What a session says of its own speed is of whatever it played before: it is for one that was just met.
+ * At most twice what the session had last of this experiment, and near the end at most half of what its play
  * threads make of what is left, so that nobody is left alone with the last large range. */
 uint32_t lease_size(const struct lease_book *book, const struct experiment *e, const struct session *session,
                     const struct lease_ask *ask, uint64_t left)
@@ -176,7 +177,7 @@ uint32_t lease_size(const struct lease_book *book, const struct experiment *e, c
         pairs = target_ms * slots / pace->pair_ms;
     else if (e->pair_ms > 0)
         pairs = target_ms * slots / e->pair_ms * session_swiftness(session);
-    else if (ask->pairs_per_minute > 0)
+    else if (ask->pairs_per_minute > 0 && !(session && session->paces[0].last_count > 0))
         pairs = target_ms * ask->pairs_per_minute / 60000;
     if (pace && pairs > 2.0 * pace->last_count)
         pairs = 2.0 * pace->last_count;

@@ -196,7 +196,7 @@ void server_lease_request(struct server *server, struct session *session, const 
         return;
     }
     if (server_flag_reason(server, session, reason)) {
-        nothing(server, session, message->request, 30000, reason);
+        nothing(server, session, message->request, 5000, reason);
         return;
     }
     if (!writer_is_up(server->writer, reason, sizeof reason)) {

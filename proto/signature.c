@@ -1,5 +1,6 @@
 #include "proto/signature.h"
 
+#include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -25,7 +26,7 @@ enum dialect_error signature_ask(struct dialect *dialect, char signature[SIGNATU
                                  atomic_uint *answers, char *reason, size_t reason_size)
 {
     const struct dialect_limits limits = {.nodes = SIGNATURE_NODES};
-    char moves[SIGNATURE_MOVES_MAX], told[SIGNATURE_POSITIONS * 32] = "", hex[ARTIFACT_HEX];
+    char moves[SIGNATURE_MOVES_MAX], told[SIGNATURE_POSITIONS * 48] = "", hex[ARTIFACT_HEX];
     uint8_t hash[ARTIFACT_HASH];
     size_t size = 0;
     for (unsigned index = 0; index < SIGNATURE_POSITIONS; index++) {
@@ -38,8 +39,8 @@ enum dialect_error signature_ask(struct dialect *dialect, char signature[SIGNATU
             error = dialect_think(dialect, moves, &limits, &answer, reason, reason_size);
         if (error != DIALECT_OK)
             return error;
-        size += (size_t)snprintf(told + size, sizeof told - size, "%c %d\n",
-                                 answer.move != '\0' ? answer.move : '?', (int)answer.score);
+        size += (size_t)snprintf(told + size, sizeof told - size, "%c %d %" PRIu64 "\n",
+                                 answer.move != '\0' ? answer.move : '?', (int)answer.score, answer.nodes);
         if (answers != NULL)
             atomic_fetch_add(answers, 1);
     }

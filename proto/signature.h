@@ -1,6 +1,6 @@
-/* What an engine answers to fixed positions under a limit of nodes: equal on every machine for an engine that
- * is what it was where it was added. Played under the rules `site` with the engine's own weights. One thread
- * a dialect. */
+/* What an engine answers to fixed positions under a limit of nodes (move, score and nodes of each): equal on
+ * every machine for an engine that is what it was where it was added. Played under the rules `site` with the
+ * engine's own weights. One thread a dialect. */
 #ifndef KROO_PROTO_SIGNATURE_H
 #define KROO_PROTO_SIGNATURE_H
 

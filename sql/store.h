@@ -321,7 +321,12 @@ struct store_engine {
     char options[STORE_LIST]; /* as it lists them, one a line */
     char note[STORE_TEXT];
     char signature[STORE_SIGNATURE]; /* what it answers to fixed positions; "": it does not repeat itself */
+    char
+        architectures[STORE_NAME * 2]; /* of a set: what it has binaries for, and `source`; "": one program */
 };
+/* Stores a part of an engine, kind `engine` or `source`; the same again changes nothing. */
+enum store_error store_artifact_put(struct store *store, const char *kind, const uint8_t sha256[STORE_HASH],
+                                    const void *content, size_t size);
 /* Stores a program under a name; the same again changes nothing (*existed). REFUSED: the name has another
  * file, or the file another name. */
 enum store_error store_engine_put(struct store *store, const struct store_engine *engine, const void *content,

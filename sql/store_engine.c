@@ -50,8 +50,8 @@ static enum store_error find_row(struct store *store, const char *table, const c
     return error;
 }
 
-static enum store_error put_artifact(struct store *store, const char *kind, const uint8_t sha256[STORE_HASH],
-                                     const void *content, size_t size)
+enum store_error store_artifact_put(struct store *store, const char *kind, const uint8_t sha256[STORE_HASH],
+                                    const void *content, size_t size)
 {
     if (size == 0 || size > TRAVELS_MAX)
         return store_fail(store, STORE_ERROR_REFUSED, "a file of %zu bytes: 1 to %d are stored", size,
@@ -70,10 +70,14 @@ static enum store_error put_artifact(struct store *store, const char *kind, cons
 enum store_error store_engine_put(struct store *store, const struct store_engine *engine, const void *content,
                                   size_t size, const char *by, bool *existed)
 {
-    enum store_error error = find_row(store, "engine", engine->name, engine->sha256, existed);
+    /* One at a time: of two uploads under one name the second finds the first, whatever their order. */
+    enum store_error error =
+        store_run(store, "select pg_advisory_xact_lock(hashtext('kroo.engine'))", NULL, false, NULL);
+    if (error == STORE_OK)
+        error = find_row(store, "engine", engine->name, engine->sha256, existed);
     if (error != STORE_OK || *existed)
         return error;
-    error = put_artifact(store, "engine", engine->sha256, content, size);
+    error = store_artifact_put(store, "engine", engine->sha256, content, size);
     if (error != STORE_OK)
         return error;
     struct store_parameters parameters = {0};
@@ -84,10 +88,12 @@ enum store_error store_engine_put(struct store *store, const struct store_engine
     store_add_text(&parameters, engine->note);
     store_add_text(&parameters, by);
     store_add_text(&parameters, engine->signature);
-    return store_run(store,
-                     "insert into engine (name, sha256, program, options, note, added_by, signature) "
-                     "values ($1, $2, $3, $4, $5, $6, $7)",
-                     &parameters, false, NULL);
+    store_add_text(&parameters, engine->architectures);
+    return store_run(
+        store,
+        "insert into engine (name, sha256, program, options, note, added_by, signature, architectures) "
+        "values ($1, $2, $3, $4, $5, $6, $7, $8)",
+        &parameters, false, NULL);
 }
 
 enum store_error store_tables_put(struct store *store, const struct store_tables *tables, const void *content,
@@ -95,7 +101,7 @@ enum store_error store_tables_put(struct store *store, const struct store_tables
 {
     enum store_error error = find_row(store, "endgame_table", tables->name, tables->sha256, existed);
     if (error == STORE_OK && !*existed && content != NULL)
-        error = put_artifact(store, "table", tables->sha256, content, (size_t)tables->size);
+        error = store_artifact_put(store, "table", tables->sha256, content, (size_t)tables->size);
     if (error != STORE_OK || *existed)
         return error;
     struct store_parameters parameters = {0};

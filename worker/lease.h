@@ -13,6 +13,7 @@
 #include "proto/dialect.h"
 #include "proto/message.h"
 #include "worker/files.h"
+#include "worker/parts.h"
 
 enum {
     LEASE_PAIRS_MAX = 65536,         /* a larger grant is given back */
@@ -32,7 +33,10 @@ struct lease_pair {
 
 /* A side that another program plays. */
 struct lease_program {
-    const struct held_file *engine; /* NULL: the built-in engine plays */
+    const struct held_file *engine; /* as the player names it; NULL: the built-in engine plays */
+    struct parts parts;             /* what that is */
+    const struct held_file *part;   /* of a set: the binary for this machine, or the sources; else NULL */
+    char path[FOLDER_PATH_MAX];     /* what runs; "" until it is built */
     char weights[FOLDER_PATH_MAX];  /* their file */
     struct dialect_setup setup;     /* borrows from the lease and from what it holds */
     struct dialect_limits limits;

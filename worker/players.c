@@ -87,8 +87,7 @@ static bool seat_players(struct slot *slot, const struct lease *lease)
         }
         if (*process == NULL && (*process = process_create()) == NULL)
             return false;
-        process_seat(*process, program->engine->path, &program->setup, &program->limits,
-                     slot->players->move_ms);
+        process_seat(*process, program->path, &program->setup, &program->limits, slot->players->move_ms);
         play_seats_use(slot->seats, (unsigned)side, process_mover(*process));
     }
     return true;

@@ -1,12 +1,13 @@
-/* What must happen to an engine before this worker plays with it for the first time: its answers to fixed
- * positions are compared with those it gave where it was added. One thread of its own, so that leases live
+/* What must happen to an engine before this worker plays with it for the first time: it is built where it
+ * comes as sources, and its answers to fixed positions are compared with those it gave where it was added.
+ * What was built is kept on disk by the content it was built from. One thread of its own, so that leases live
  * meanwhile; made, asked and ended by the main thread. */
 #ifndef KROO_WORKER_PREPARE_H
 #define KROO_WORKER_PREPARE_H
 
 #include <stdint.h>
 
-#include "proto/artifact.h"
+#include "proto/engine_set.h"
 #include "proto/message.h"
 #include "worker/folder.h"
 
@@ -21,19 +22,23 @@ enum prepare_state {
 
 struct prepare_order {
     uint8_t engine[ARTIFACT_HASH]; /* as the player names it */
-    char path[FOLDER_PATH_MAX];    /* the program; it stays until the answer is there */
-    char signature[MESSAGE_SIGNATURE_MAX];
+    char path[FOLDER_PATH_MAX];    /* the program, or its sources; it stays until the answer is there */
+    char signature[MESSAGE_SIGNATURE_MAX]; /* "": none to compare with */
+    bool from_source;
+    struct engine_set set; /* recipe and product */
 };
 
 struct prepare_answer {
     enum message_fault_kind fault; /* of PREPARE_FAILED; 0: not the engine's */
     char why[MESSAGE_TEXT_MAX];
+    char path[FOLDER_PATH_MAX]; /* of PREPARE_READY: what runs */
 };
 
 struct prepare;
 
-/* `wake_fd` is rung when an engine is ready or failed. NULL when there is no thread or memory. */
-struct prepare *prepare_create(int move_ms, int wake_fd);
+/* `wake_fd` is rung when an engine is ready or failed; `engines` is the folder for what is built. NULL when
+ * there is no thread or memory. */
+struct prepare *prepare_create(const char *engines, int move_ms, int wake_fd);
 /* Stops what is under way; takes NULL. */
 void prepare_destroy(struct prepare *prepare);
 

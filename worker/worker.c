@@ -97,7 +97,8 @@ static int open_play(struct worker *worker, char *reason, size_t reason_size)
             players_create(worker->options.slots, claimed > 0 ? cores : NULL, (int)worker->options.move_ms,
                            worker->tasks, worker->outcomes, worker->wake_fd);
     if (worker->players != NULL)
-        worker->prepare = prepare_create((int)worker->options.move_ms, worker->wake_fd);
+        worker->prepare =
+            prepare_create(worker->folder.engines, (int)worker->options.move_ms, worker->wake_fd);
     if (worker->prepare == NULL) {
         snprintf(reason, reason_size, "cannot start %u play threads: %s; try fewer --slots",
                  worker->options.slots, strerror(errno));

@@ -172,6 +172,29 @@ static void hold_engine(struct worker *worker, struct lease *lease, int side, st
                                  &lease->programs[side].engine, need->reason, sizeof need->reason);
 }
 
+/* Of a set: the binary for this machine, or the sources. Of a plain engine nothing more. */
+static void hold_part(struct worker *worker, struct lease *lease, int side, struct need *need)
+{
+    struct lease_program *program = &lease->programs[side];
+    need->what = "engine";
+    need->sha256 = lease_player(lease, side)->engine;
+    if (program->engine == NULL)
+        return;
+    if (!program->parts.is_known &&
+        parts_read(program->engine, &program->parts, need->reason, sizeof need->reason) != 0) {
+        need->error = CACHE_ERROR_FILE;
+        return;
+    }
+    need->what = program->parts.from_source ? "sources" : "binary";
+    need->sha256 = program->parts.sha256;
+    if (program->parts.is_set && program->part == NULL)
+        need->error = files_hold(worker->files, FILES_ENGINE, need->sha256, &lease->rules, &program->part,
+                                 need->reason, sizeof need->reason);
+    const struct held_file *runs = program->parts.is_set ? program->part : program->engine;
+    if (need->error == CACHE_OK && !program->parts.from_source)
+        memcpy(program->path, runs->path, sizeof program->path);
+}
+
 static void hold_tables(struct worker *worker, struct lease *lease, int side, struct need *need)
 {
     need->what = "tables";
@@ -218,16 +241,21 @@ static bool lease_fetch(struct worker *worker, struct lease *lease, const struct
 static bool engine_is_ready(struct worker *worker, struct lease *lease, int side, int64_t now)
 {
     const struct message_player *player = lease_player(lease, side);
+    struct lease_program *program = &lease->programs[side];
     struct prepare_answer answer;
-    if (!lease_has_engine(lease, side) || player->engine_signature[0] == '\0')
+    if (!lease_has_engine(lease, side) ||
+        (player->engine_signature[0] == '\0' && !program->parts.from_source))
         return true;
     enum prepare_state state = prepare_look(worker->prepare, player->engine, &answer);
-    if (state == PREPARE_READY)
+    if (state == PREPARE_READY) {
+        memcpy(program->path, answer.path, sizeof program->path);
         return true;
+    }
     if (state == PREPARE_ABSENT) {
-        struct prepare_order order = {.path = ""};
+        struct prepare_order order = {.from_source = program->parts.from_source, .set = program->parts.set};
         memcpy(order.engine, player->engine, sizeof order.engine);
-        memcpy(order.path, lease->programs[side].engine->path, sizeof order.path);
+        memcpy(order.path, (program->part != NULL ? program->part : program->engine)->path,
+               sizeof order.path);
         snprintf(order.signature, sizeof order.signature, "%s", player->engine_signature);
         if (prepare_ask(worker->prepare, &order) == 0)
             return false;
@@ -258,8 +286,8 @@ static void lease_begin(struct worker *worker, struct lease *lease, int64_t now)
 /* Starts a lease for which everything is here; asks for what is not. */
 static void lease_arm(struct worker *worker, struct lease *lease, int64_t now)
 {
-    static void (*const holds[])(struct worker *, struct lease *, int,
-                                 struct need *) = {hold_weights, hold_engine, hold_tables, hold_book};
+    static void (*const holds[])(struct worker *, struct lease *, int, struct need *) = {
+        hold_weights, hold_engine, hold_part, hold_tables, hold_book};
     bool complete = true;
     for (int side = 0; side < 2; side++) {
         for (size_t i = 0; i < sizeof holds / sizeof *holds; i++) {
@@ -307,6 +335,9 @@ static const char *lease_need(const struct lease *lease, const uint8_t sha256[ME
             return "engine";
         if (memcmp(player->tables, sha256, MESSAGE_HASH) == 0)
             return "tables";
+        if (lease->programs[side].parts.is_set &&
+            memcmp(lease->programs[side].parts.sha256, sha256, MESSAGE_HASH) == 0)
+            return "engine part";
     }
     return memcmp(lease->spec.book, sha256, MESSAGE_HASH) == 0 ? "book" : NULL;
 }
@@ -549,6 +580,7 @@ static void sweep_leases(struct worker *worker)
         cache_release(worker->cache, lease->sides[1].weights);
         for (int side = 0; side < 2; side++) {
             files_release(worker->files, lease->programs[side].engine);
+            files_release(worker->files, lease->programs[side].part);
             files_release(worker->files, lease->tables[side]);
         }
         files_release(worker->files, lease->book);

@@ -242,7 +242,7 @@ int aa_command(int argc, char **argv)
     struct launch *launch = &request.launch;
     if (request.report)
         return show_report(&launch->common, request.report);
-    if (!request.has_noise && !launch->limits[0].has_time)
+    if (!request.has_noise && !launch->limits[0].has_time && !launch->limits[0].has_clock)
         launch->create.spec.noise_ppm = DEFAULT_NOISE_PPM;
     int status = launch_run(launch);
     return status == COMMAND_DONE && launch->wait && launch->experiment

@@ -64,6 +64,9 @@ static const char difference_sql[] =
     "charged"
     " from kroo.dispute d where d.experiment_id = $1::bigint order by d.pair_no limit 1000";
 
+static const char repeats_sql[] = "select games, distinct_games, pairs, repeated_pairs from "
+                                  "kroo.game_repeats where experiment_id = $1::bigint";
+
 int audit_read(struct store *store, uint64_t experiment, struct store_table *progress)
 {
     char text[24];
@@ -86,7 +89,7 @@ static int print(struct store *store, const struct audit_request *request)
 {
     char text[24];
     const char *parameters[] = {text};
-    struct store_table progress, differences;
+    struct store_table progress, differences, repeats;
     snprintf(text, sizeof text, "%llu", (unsigned long long)request->id);
     int status = audit_read(store, request->id, &progress);
     if (status != COMMAND_DONE)
@@ -96,17 +99,28 @@ static int print(struct store *store, const struct audit_request *request)
         store_table_done(&progress);
         return status;
     }
+    status = connect_query(store, repeats_sql, parameters, 1, &repeats);
+    if (status != COMMAND_DONE) {
+        store_table_done(&progress);
+        store_table_done(&differences);
+        return status;
+    }
     if (request->common.json) {
-        status =
-            table_json_print(json_pack("{s:I, s:o, s:o}", "experiment", (json_int_t)request->id, "audits",
-                                       table_json(&progress), "disputes", table_json(&differences)));
+        status = table_json_print(json_pack("{s:o, s:I, s:o, s:o}", "games", table_json(&repeats),
+                                            "experiment", (json_int_t)request->id, "audits",
+                                            table_json(&progress), "disputes", table_json(&differences)));
     } else {
         table_print(stdout, &progress, "no pair of it has been audited");
         putchar('\n');
         table_print(stdout, &differences, "nothing differed");
+        if (repeats.rows == 1)
+            printf("\n%s games, %s different ones; %s of %s pairs repeat another\n",
+                   store_cell(&repeats, 0, 0), store_cell(&repeats, 0, 1), store_cell(&repeats, 0, 3),
+                   store_cell(&repeats, 0, 2));
     }
     store_table_done(&progress);
     store_table_done(&differences);
+    store_table_done(&repeats);
     return status;
 }
 

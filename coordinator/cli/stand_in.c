@@ -6,6 +6,7 @@
 
 #include "coordinator/cli/commands.h"
 #include "coordinator/cli/connect.h"
+#include "coordinator/cli/engine_program.h"
 #include "proto/message.h"
 #include "proto/progress.h"
 
@@ -116,17 +117,18 @@ static int load_engine(struct stand_in *in, struct store *store, const struct st
     size_t size = 0;
     if (message_hash_is_none(player->engine))
         return COMMAND_DONE;
-    int status = connect_artifact(store, "engine", player->engine, &bytes, &size);
+    int status = engine_program_load(store, player->engine, &bytes, &size);
     if (status == COMMAND_DONE)
         status = private_file_create(&in->engine_file, bytes, size);
     free(bytes);
     if (status != COMMAND_DONE)
         return status;
+    snprintf(in->options, sizeof in->options, "%s", player->options);
     in->setup = (struct dialect_setup){.rules = rules->name,
                                        .hash_kib = player->limits.hash_kib,
                                        .weights = in->weights_file.path,
                                        .tables = in->tables ? in->tables_file.path : NULL,
-                                       .options = player->options};
+                                       .options = in->options};
     in->limits = (struct dialect_limits){
         .nodes = player->limits.nodes, .depth = player->limits.depth, .time_ms = player->limits.time_ms};
     in->mover = (struct play_mover){.context = in, .begin = begin, .choose = choose};

@@ -15,6 +15,7 @@ struct stand_in {
     struct search_parameters parameters; /* of the engine in this program */
     bool is_program;                     /* otherwise the engine in this program plays */
     struct dialect *dialect;             /* NULL: it does not run */
+    char options[STORE_OPTIONS];         /* lines of `Name=Value` */
     struct dialect_setup setup;
     struct dialect_limits limits;
     int move_ms;             /* 0: DIALECT_MOVE_MS */

@@ -245,7 +245,7 @@ static int run(const struct argp *argp, const char *kind, int argc, char **argv)
 #define PLAYERS_DOC                                                                                          \
     "A player is [NAME=]WEIGHTS[,key=value]...: weights as `kroo match` takes them, and what it has of its " \
     "own "                                                                                                   \
-    "as nodes, depth, time, engine, tables or option (given again for more), as in\n"                        \
+    "as nodes, depth, time, clock, engine, tables or option (given again for more), as in\n"                 \
     "  quick=champion,nodes=200\n"                                                                           \
     "  old=champion,engine=release-1,option=Level=Apprentice\n"                                              \
     "The other options are common to all. Every pairing is a match of its own with the same seed, so all "   \

@@ -697,6 +697,22 @@ language sql stable security definer set search_path = kroo, pg_temp as $$
 $$;
 comment on function worker_results(bigint) is 'The pairs of an experiment that each worker played alone, by outcome for player a.';
 
+create view game_repeats as
+select experiment_id, sum(legs)::bigint as games, count(distinct south_a) + count(distinct south_b) as distinct_games,
+    count(*) filter (where legs = 2) as pairs,
+    count(*) filter (where legs = 2) - count(distinct south_a || south_b) filter (where legs = 2) as repeated_pairs
+from (
+    select g.experiment_id, g.pair_no, count(*) as legs, min(md5(g.moves)) filter (where g.leg = 0) as south_a,
+        min(md5(g.moves)) filter (where g.leg = 1) as south_b
+    from game g group by g.experiment_id, g.pair_no
+) pair group by experiment_id;
+comment on view game_repeats is 'How many different games an experiment has. Players that do not vary repeat a pair whenever its opening comes again: such a pair is no new evidence. Ask with `where experiment_id = N`.';
+comment on column game_repeats.experiment_id is 'The experiment.';
+comment on column game_repeats.games is 'Games stored.';
+comment on column game_repeats.distinct_games is 'Different lists of moves among them, each place in a pair (leg) on its own.';
+comment on column game_repeats.pairs is 'Pairs with both games.';
+comment on column game_repeats.repeated_pairs is 'Of these, pairs whose two games are those of another one, the first left out.';
+
 revoke all on function promotion_not_withdrawn(), worker_put_aside(text, text, text, text, text), worker_restore(text, text, text),
     worker_put_charged_aside(), games_to_set_aside(), games_set_aside(bigint), verdicts_to_judge(), flags_judged(),
     verdict_withdraw(bigint, text), worker_results(bigint) from public;
@@ -705,4 +721,4 @@ grant execute on function worker_put_aside(text, text, text, text, text), worker
     verdict_withdraw(bigint, text), worker_results(bigint) to kroo_coordinator;
 grant update (was_counted) on dispute to kroo_coordinator;
 grant select on worker_flag, worker_set_aside, flagged_session, game_set_aside, verdict_withdrawn, verdict_standing,
-    game_trusted, weights_affected to kroo_coordinator, kroo_trainer, kroo_reader;
+    game_trusted, weights_affected, game_repeats to kroo_coordinator, kroo_trainer, kroo_reader;

@@ -7,6 +7,10 @@ set local search_path = kroo, pg_temp;
 alter table engine add column signature text not null default '' check (signature ~ '^[0-9a-f]{0,16}$');
 comment on column engine.signature is 'Digest of what it answers to fixed positions, found when it was added: each worker asks again before it plays; empty = it did not repeat itself, or it is older than this check.';
 
+alter table engine add column architectures text not null default '' check (octet_length(architectures) < 128);
+comment on column engine.architectures is 'Where it is several artifacts: the architectures it has binaries for, and source where it has a recipe; empty = one program.';
+comment on column engine.sha256 is 'sha256 of the executable, in `artifact`; where it is several artifacts, of the text that names them.';
+
 alter table session add column confinement text not null default '' check (octet_length(confinement) < 32);
 comment on column session.confinement is 'What keeps players'' programs in on that machine: namespaces (no network, no files but their own), or limits only; empty = not told.';
 
@@ -78,8 +82,10 @@ from dispute d
     ) agreed on true
 where d.state = 'settled'
 group by d.experiment_id, d.pair_no, d.id
-having count(distinct agreed.leg) = 2;
-comment on view pair_agreed is 'Pairs of which two independent workers delivered the same two games.';
+having count(distinct agreed.leg) = 2
+union
+select a.experiment_id, a.pair_no from audit a where a.state = 'agreed';
+comment on view pair_agreed is 'Pairs of which two independent workers delivered the same two games, for an audit or in a dispute.';
 comment on column pair_agreed.experiment_id is 'The experiment.';
 comment on column pair_agreed.pair_no is 'The pair.';
 

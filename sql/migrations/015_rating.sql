@@ -43,7 +43,7 @@ comment on column tournament_player.tournament_id is 'The tournament.';
 comment on column tournament_player.number is 'Its number in it, from 0.';
 comment on column tournament_player.name is 'Its name in it.';
 comment on column tournament_player.weights_sha256 is 'Its weights.';
-comment on column tournament_player.settings is 'What else it has of its own, as `key=value`: nodes, depth, time, engine, tables, option.';
+comment on column tournament_player.settings is 'What else it has of its own, as `key=value`: nodes, depth, time, clock, engine, tables, option.';
 comment on column tournament_player.anchor_elo is 'Rating that it has by definition; null = not the anchor.';
 comment on column tournament_player.since_round is 'First round in which it can be paired.';
 comment on column tournament_player.added_by is 'Who added it.';

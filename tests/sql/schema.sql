@@ -20,7 +20,7 @@ select views_are('kroo', array['experiment_counted', 'game_counted', 'experiment
     'opening_score', 'opening_pair_count', 'opening_pairs', 'pair_score', 'session_game_count', 'worker_health',
     'champion_history']
     || array['audit_progress', 'worker_charge', 'worker_set_aside',
-    'flagged_session', 'verdict_standing', 'game_trusted', 'weights_affected'] || array['experiment_rate']);
+    'flagged_session', 'verdict_standing', 'game_trusted', 'weights_affected', 'game_repeats'] || array['experiment_rate']);
 
 select is_empty($$
     select c.relname || '.' || a.attname from pg_class c join pg_attribute a on a.attrelid = c.oid

@@ -51,7 +51,7 @@ is "none of them is left" "$(sql "select count(*) from engine")|$(sql "select co
 ok "the built-in engine plays itself" run_match --nodes-a 500 --nodes-b 200 --pairs 12 --seed 3 --wait
 games "$id" >"$work/built-in.games"
 built_in=$id
-ok "this build as a process plays it" run_match --nodes-a 500 --nodes-b 200 --engine-a same --pairs 12 --seed 3 --wait
+ok "this build as a process plays it" run_match --nodes-a 500 --nodes-b 200 --engine-a same --pairs 12 --seed 3 --audit 0 --wait
 games "$id" >"$work/process.games"
 ok "the same games, move by move" cmp "$work/built-in.games" "$work/process.games"
 is "all of them" "$(wc -l <"$work/process.games")" 24
@@ -70,6 +70,50 @@ ok "and the export has its hash" grep -q "engine:$(sha256sum "$engine" | cut -d'
 is "the copy that runs cannot be written, and lies in a closed folder" "$(stat -c %a "$dir"/worker-?/engines/* "$dir"/worker-1 | sort -u | paste -sd' ')" '555 700'
 ok "self-play by an engine, with scores" "$kroo" selfplay --dir "$dir" --weights starting --engine same --nodes 200 --pairs 4 --seed 1 --wait
 is "which are stored" "$(sql "select bool_and(octet_length(scores) = 2 * plies) from game where experiment_id = (select max(id) from experiment)")" t
+
+# --- several artifacts for one name: by architecture, and from sources ---
+cp "$engine" "$work/foreign" && printf '\377\0' | dd of="$work/foreign" bs=1 seek=18 conv=notrunc 2>/dev/null
+fails "a program for a machine without a name is none of a set" 1 "known architecture" "$kroo" engine add "$engine" "$work/foreign" --name x --dir "$dir"
+case $(uname -m) in aarch64) code='\76' ;; *) code='\267' ;; esac
+printf "$code\\0" | dd of="$work/foreign" bs=1 seek=18 conv=notrunc 2>/dev/null
+fails "nor is a second one for the same" 1 "second binary for" "$kroo" engine add "$engine" "$work/other" --name x --dir "$dir"
+fails "one that nobody here can try" 1 "Exec format error|none of them runs" "$kroo" engine add "$work/foreign" --name x --dir "$dir"
+ok "an engine for two architectures" "$kroo" engine add "$work/foreign" "$engine" --name both --dir "$dir" 2>"$work/said"
+ok "of which one was not tried" grep -q "it was not tried on this machine" "$work/said"
+is "is one with the signature of the one that was" "$(sql "select count(distinct signature), string_agg(architectures, '') ~ '^[a-z0-9_]+ [a-z0-9_]+$' from engine where name in ('same', 'both')")" '1|t'
+ok "it plays" run_match --nodes-a 500 --nodes-b 200 --engine-a both --pairs 12 --seed 3 --audit 100 --wait
+ok "and is proven by two workers" wait_until 60 grep -q 'reproducible proven' <("$kroo" show --dir "$dir" "$id")
+games "$id" >"$work/both-arch.games"
+ok "the same games" cmp "$work/built-in.games" "$work/both-arch.games"
+ok "kroo replay takes the binary for this machine" "$kroo" replay --dir "$dir" "$id" 5 1
+
+mkdir "$work/tree" && cp "$engine" "$work/tree/made-before" && tar -C "$work" -cf "$work/source.tar" tree
+fails "sources that make nothing" 1 "said last: no compiler" \
+    "$kroo" engine add --source "$work/source.tar" --recipe 'echo no compiler; false' --binary out/engine --name x --dir "$dir"
+fails "that make no engine" 1 "out/engine is no engine" \
+    "$kroo" engine add --source "$work/source.tar" --recipe 'mkdir out && echo >out/engine && chmod +x out/engine' --binary out/engine --name x --dir "$dir"
+fails "a binary outside of them" 1 "inside the sources" \
+    "$kroo" engine add --source "$work/source.tar" --recipe true --binary ../../bin/sh --name x --dir "$dir"
+fails "a recipe without sources is wrong usage" 2 "belong together" "$kroo" engine add "$engine" --recipe make --name x --dir "$dir"
+fails "sources that are none" 1 "gave no out/engine" "$kroo" engine add --source "$work/text" --recipe true --binary out/engine --name x --dir "$dir"
+ok "an engine that is sources and a recipe" "$kroo" engine add --source "$work/source.tar" \
+    --recipe 'mkdir out && cp made-before out/engine' --binary out/engine --name built --dir "$dir"
+ok "plays" run_match --nodes-a 500 --nodes-b 200 --engine-a built --pairs 12 --seed 3 --wait
+games "$id" >"$work/built.games"
+ok "the same games again" cmp "$work/built-in.games" "$work/built.games"
+ok "it was built on a worker" grep -rq "engine-build recipe=\"mkdir out" "$dir/log"
+ok "kroo replay builds it, too" "$kroo" replay --dir "$dir" "$id" 5 1
+is "none that was refused is left" "$(sql "select string_agg(name, ' ' order by name) from engine")" 'both built same'
+
+# Two uploads at the same moment: of the same bytes, and of others under the same name.
+player twin fair-1
+player rival fair-2
+for file in twin twin rival; do
+    "$kroo" engine add "$work/$file" --name contested --dir "$dir" >"$work/$file.out" 2>&1 &
+done
+wait
+is "of uploads at one moment under one name one file stands" "$(sql "select count(*) from engine where name = 'contested'")|$(sql "select count(*) from artifact a where kind = 'engine' and size in (select a.size from engine e join artifact a on a.sha256 = e.sha256 where e.name = 'contested')")" '1|1'
+ok "the other is told so" grep -q "taken by another file" "$work/twin.out" "$work/rival.out"
 
 # --- one player or two ---
 fails "equal players are still refused" 1 "same deterministic player" \

@@ -47,11 +47,11 @@ is "three play threads never had pairs of it at once" \
 
 # --- priority (OpenBench f35961e): within a lease all workers leave the lower one ---
 low=$(launch --pairs 100000 --nodes 1000)
-ok "both play" wait_until 40 has_leases "$low" plain
-ok "both play" wait_until 40 has_leases "$low" equipped
+ok "both play" wait_until 60 has_leases "$low" plain
+ok "both play" wait_until 60 has_leases "$low" equipped
 high=$(launch --pairs 100000 --nodes 1000 --priority 1)
-ok "one goes to the higher" wait_until 40 has_leases "$high" plain
-ok "and the other" wait_until 40 has_leases "$high" equipped
+ok "one goes to the higher" wait_until 60 has_leases "$high" plain
+ok "and the other" wait_until 60 has_leases "$high" equipped
 playing() { "$kroo" why --dir "$dir" "$1" | grep -q "it plays experiment.* $high"; }
 ok "kroo why says what it plays" wait_until 40 playing plain
 known() { "$kroo" show --dir "$dir" "$high" --json | jq -e '.left | .pairs > 0 and .pairs_per_minute > 0 and .seconds > 0'; }
@@ -73,7 +73,7 @@ wait $(jobs -p) 2>/dev/null
 worker slow 1
 slow=$!
 tail=$(launch --pairs 2 --nodes 20000)
-ok "a worker holds all that is left" wait_until 40 has_leases "$tail" slow
+ok "a worker holds all that is left" wait_until 60 has_leases "$tail" slow
 kill -STOP $slow
 worker quick 1
 ok "another ends it" wait_until 50 finished "$tail"

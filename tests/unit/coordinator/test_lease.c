@@ -469,6 +469,12 @@ static void each_experiment_has_its_own_speed(void **state)
     ask.work_ms = 50;
     assert_int_equal(lease_grant(book, SLOW, &ask, now, &lease), LEASE_OK);
     assert_int_equal(lease.count, 2);
+    /* Of one that nobody has played, what the worker says of others means nothing. */
+    assert_int_equal(lease_experiment_add(book, SLOW + 1, 1000000, 1000000, 0), LEASE_OK);
+    ask = (struct lease_ask){.session = ANN, .credit = 1000, .slots = 1, .pairs_per_minute = 30000};
+    assert_int_equal(lease_grant(book, SLOW + 1, &ask, now, &lease), LEASE_OK);
+    assert_int_equal(lease.count, 4);
+    assert_int_equal(lease_release(book, lease.id, ANN, &lease), LEASE_OK);
     /* And the fast one goes on as it was. */
     assert_int_equal(play(book, ANN, &now, 2), 50);
     lease_book_destroy(book);
