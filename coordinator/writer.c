@@ -431,7 +431,11 @@ static bool read_peers(struct writer *writer)
         return true;
     char text[STORE_TEXT];
     snprintf(text, sizeof text, "%s", store_reason(writer->round.store));
-    return error == STORE_ERROR_CONNECTION ? recover(writer, text) : true;
+    if (error == STORE_ERROR_CONNECTION)
+        return recover(writer, text);
+    log_line(LOG_LEVEL_WARNING, "look-failed", "error=%d reason=\"%s\": trying again in a second", (int)error,
+             text);
+    return true;
 }
 
 static void *run(void *context)

@@ -461,7 +461,8 @@ comment on column flagged_session.session_id is 'The session.';
 comment on column flagged_session.flag_id is 'The flag (worker_flag).';
 
 create table game_set_aside as select 0::bigint as flag_id, now() as set_aside_at, g.* from game g with no data;
-alter table game_set_aside alter column flag_id set not null, alter column set_aside_at set default now();
+alter table game_set_aside alter column flag_id set not null, alter column set_aside_at set default now(),
+    add column more jsonb not null default '{}';
 create index game_set_aside_pair on game_set_aside (experiment_id, pair_no, leg);
 do $$
 declare
@@ -476,6 +477,7 @@ end
 $$;
 comment on table game_set_aside is 'Games of experiments that ran when their worker was set aside; their pairs were played again by others.';
 comment on column game_set_aside.flag_id is 'The flag (worker_flag).';
+comment on column game_set_aside.more is 'What later releases store of a game besides.';
 comment on column game_set_aside.set_aside_at is 'When the game was taken out of `game`.';
 
 create table verdict_withdrawn (
@@ -631,9 +633,15 @@ begin
     with gone as (
         delete from game g using flagged_session f
         where g.experiment_id = experiment and g.session_id = f.session_id
-        returning f.flag_id, now(), g.*
+        returning f.flag_id, g.experiment_id, g.pair_no, g.leg, g.attempt, g.lease_id, g.session_id, g.moves, g.plies,
+            g.scores, g.result, g.reason, g.south, g.north, g.a_half_points, g.claimed, g.nodes, g.time_ms, g.stored_at,
+            g.first_move, to_jsonb(g) - array['experiment_id', 'pair_no', 'leg', 'attempt', 'lease_id', 'session_id', 'moves',
+                'plies', 'scores', 'result', 'reason', 'south', 'north', 'a_half_points', 'claimed', 'nodes', 'time_ms',
+                'stored_at', 'first_move'] as more
     ), kept as (
-        insert into game_set_aside select * from gone returning pair_no
+        insert into game_set_aside (flag_id, experiment_id, pair_no, leg, attempt, lease_id, session_id, moves, plies, scores,
+            result, reason, south, north, a_half_points, claimed, nodes, time_ms, stored_at, first_move, more)
+        select * from gone returning pair_no
     ), shut as (
         update audit a set state = 'unplayed', closed_at = now()
         where a.experiment_id = experiment and a.request_id = 0 and a.state <> 'unplayed'
