@@ -205,7 +205,7 @@ struct store_verdict ledger_verdict(const struct ledger *ledger, const char *by,
              by ? "aborted" : tally_decision_name(tally_decision(tally)));
     snprintf(verdict.by, sizeof verdict.by, "%s", by ? by : "");
     snprintf(verdict.reason, sizeof verdict.reason, "%s",
-             reason                    ? reason
+             reason && *reason         ? reason
              : book_is_used_up(ledger) ? "the book is used up: it has no opening for another pair"
                                        : "");
     return verdict;

@@ -37,7 +37,7 @@ static const char moment_sql[] =
     " concat_ws(' ', '#' || wa.number, nullif(wa.name, '')) as label_a,"
     " concat_ws(' ', '#' || wb.number, nullif(wb.name, '')) as label_b,"
     " na.name as engine_a, nb.name as engine_b, ta.name as tables_a, tb.name as tables_b,"
-    " bo.name as book, bo.openings as book_openings,"
+    " bo.name as book, bo.openings as book_openings, aj.name as adjudication,"
     " c.games_stored, c.prefix_pairs, c.ll, c.ld, c.dd, c.wl, c.dw, c.ww, c.wins, c.draws, c.losses, c.llr,"
     " v.verdict, v.games_stored as v_games_stored, v.counted_pairs as v_prefix_pairs, v.ll as v_ll,"
     " v.ld as v_ld, v.dd as v_dd, v.wl as v_wl, v.dw as v_dw, v.ww as v_ww, v.wins as v_wins,"
@@ -63,6 +63,7 @@ static const char moment_sql[] =
     " left join kroo.endgame_table ta on ta.sha256 = pa.tables_sha256"
     " left join kroo.endgame_table tb on tb.sha256 = pb.tables_sha256"
     " left join kroo.book bo on bo.sha256 = e.book_sha256"
+    " left join kroo.endgame_table aj on aj.sha256 = e.adjudication_sha256"
     " left join kroo.verdict v on v.experiment_id = e.id "
     "where e.id = $1::bigint";
 
@@ -152,6 +153,7 @@ static enum store_error read_moment(const struct store_table *row, struct record
     take(out->tables_a, sizeof out->tables_a, row, "tables_a");
     take(out->tables_b, sizeof out->tables_b, row, "tables_b");
     take(out->book, sizeof out->book, row, "book");
+    take(out->adjudication, sizeof out->adjudication, row, "adjudication");
     out->book_openings = (uint32_t)number(row, "", "book_openings");
     out->counters = read_counters(row, "");
     read_verdict(row, out);

@@ -21,6 +21,7 @@ struct record {
     char tables_a[STORE_NAME], tables_b[STORE_NAME];         /* names; "" for none */
     char book[STORE_NAME];                                   /* its name; "" for none */
     uint32_t book_openings;
+    char adjudication[STORE_NAME]; /* of the tables that end games; "" for none */
     struct store_counters counters;
     bool has_verdict;
     struct store_verdict verdict;

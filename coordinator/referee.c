@@ -3,6 +3,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "engine/adjudicate.h"
+
 int referee_init(struct referee *referee, const struct store_experiment *experiment, char *reason,
                  size_t reason_size)
 {
@@ -10,7 +12,11 @@ int referee_init(struct referee *referee, const struct store_experiment *experim
     memset(referee, 0, sizeof *referee);
     if (terms_hold(experiment, &referee->terms, text) == STORE_OK)
         referee->replayer = replayer_create(&referee->terms->rules);
-    if (!referee->replayer) {
+    bool ends_games =
+        referee->replayer && (referee->terms->setup.adjudication || referee->terms->setup.resign_plies > 0);
+    if (ends_games)
+        referee->game = game_create(&referee->terms->rules, NULL);
+    if (!referee->replayer || (ends_games && !referee->game)) {
         snprintf(reason, reason_size, "%s", text);
         referee_done(referee);
         return -1;
@@ -23,7 +29,9 @@ int referee_init(struct referee *referee, const struct store_experiment *experim
 void referee_done(struct referee *referee)
 {
     replayer_destroy(referee->replayer);
+    game_destroy(referee->game);
     terms_destroy(referee->terms);
+    referee->game = NULL;
     referee->replayer = NULL;
     referee->terms = NULL;
 }
@@ -164,6 +172,24 @@ static bool is_claim(const struct referee *referee, const struct message_game *r
     return true;
 }
 
+/* Where the terms (tables that adjudicate, resignation) end this game. 0; -1 with the reason when it was
+ * played on beyond that. `early->ending` is GAME_UNFINISHED when they do not end it. */
+static int look_for_early_end(struct referee *referee, const struct message_game *received,
+                              struct adjudicate_replay *early, char *reason, size_t reason_size)
+{
+    *early = (struct adjudicate_replay){.plies = 0};
+    if (!referee->game)
+        return 0;
+    const uint8_t *scores = received->scores_size == 2 * received->plies ? received->scores : NULL;
+    adjudicate_replay(&referee->setup, received->pair, received->leg, referee->game, received->moves,
+                      received->plies, scores, early);
+    if (early->ending.result == GAME_UNFINISHED || early->plies == received->plies)
+        return 0;
+    snprintf(reason, reason_size, "played on after ply %zu, where it ended: %s by %s", early->plies,
+             game_result_text(early->ending.result), game_reason_text(early->ending.reason));
+    return -1;
+}
+
 int referee_judge(struct referee *referee, const struct message_game *received, struct store_game *row,
                   char *reason, size_t reason_size)
 {
@@ -175,10 +201,20 @@ int referee_judge(struct referee *referee, const struct message_game *received, 
     replay_games(referee->replayer, &game, 1, &outcome);
     struct game_ending claimed_ending;
     const struct game_ending *ending = &outcome.ending;
-    bool claimed = outcome.error == GAME_OK && is_claim(referee, received, &outcome.ending, &claimed_ending);
-    if (claimed)
+    struct adjudicate_replay early;
+    if (look_for_early_end(referee, received, &early, reason, reason_size) != 0)
+        return -1;
+    bool ended_early = outcome.error == GAME_OK && early.ending.result != GAME_UNFINISHED;
+    bool claimed = outcome.error == GAME_OK && !ended_early &&
+                   is_claim(referee, received, &outcome.ending, &claimed_ending);
+    if (ended_early) {
+        claimed_ending = outcome.ending;
+        claimed_ending.result = early.ending.result;
+        claimed_ending.reason = early.ending.reason;
+    }
+    if (claimed || ended_early)
         ending = &claimed_ending;
-    if ((!claimed && check_moves(received, &outcome, reason, reason_size) != 0) ||
+    if ((!claimed && !ended_early && check_moves(received, &outcome, reason, reason_size) != 0) ||
         check_claim(received, ending->result, ending->reason, reason, reason_size) != 0)
         return -1;
     *row = (struct store_game){
@@ -193,7 +229,8 @@ int referee_judge(struct referee *referee, const struct message_game *received, 
         .scores_size = referee->experiment->with_scores ? received->scores_size : 0,
         .south = ending->position.stores[SIDE_SOUTH],
         .north = ending->position.stores[SIDE_NORTH],
-        .claimed = claimed,
+        .claimed = claimed || ending->reason == GAME_REASON_RESIGN,
+        .resign_ply = (uint32_t)early.resign_ply,
         .a_half_points = half_points(ending->result, received->leg),
         .nodes = received->nodes,
         .time_ms = received->time_ms,

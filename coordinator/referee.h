@@ -18,6 +18,7 @@ struct referee {
     struct terms *terms;
     struct play_setup setup; /* of the terms */
     struct replayer *replayer;
+    struct game *game;                         /* to look where the terms end a game; NULL: they end none */
     const struct store_experiment *experiment; /* borrowed */
     const struct tune_book *players;           /* borrowed; who plays which pair of a tune; else NULL */
 };

@@ -201,11 +201,12 @@ static bool has_time(const struct store_limits *limits)
     return limits->time_ms > 0 || limits->clock_ms > 0;
 }
 
-/* A claimed ending waits until a second worker says the same; under time limits there is no such thing. */
+/* A claimed ending waits until a second worker says the same; under time limits there is no such thing, and a
+ * resignation follows from the scores. */
 static bool waits_for_proof(const struct ledger *ledger, const struct store_game *game)
 {
-    return game->claimed && ledger && !has_time(&ledger->experiment.a.limits) &&
-           !has_time(&ledger->experiment.b.limits);
+    return game->claimed && strcmp(game->reason, "resign") != 0 && ledger &&
+           !has_time(&ledger->experiment.a.limits) && !has_time(&ledger->experiment.b.limits);
 }
 
 /* Before anything of the round counts: a pair may complete and be disputed in one transaction. */

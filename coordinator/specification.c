@@ -104,6 +104,9 @@ static bool check_terms(const struct message_create_experiment *create, char *re
     const struct message_spec *spec = &create->spec;
     if ((spec->resign_score == 0) != (spec->resign_plies == 0))
         return refuse(reason, "a resignation needs both a score and a number of moves in a row");
+    if (spec->resign_score > 0 && !spec->with_scores)
+        return refuse(reason, "a resignation is checked by the scores of the plies, so they must be stored: "
+                              "leave --no-scores out, or --resign");
     if (spec->resign_score == 0 && spec->resign_playout_ppm != 0)
         return refuse(reason, "nobody resigns, so there is no resigned game to play out");
     if (spec->resign_score > SPECIFICATION_RESIGN_MAX || spec->resign_plies > SPECIFICATION_RESIGN_PLIES_MAX)

@@ -153,11 +153,23 @@ static enum store_error fit(struct terms *terms, const struct store_experiment *
                  book->book->rules.name, experiment->rules);
         return STORE_ERROR_REFUSED;
     }
+    const struct kept *tables = terms->kept[TERMS_TABLES];
+    if (tables != NULL && !tables_same_family(&tables->tables->rules, &terms->rules)) {
+        snprintf(text, STORE_TEXT,
+                 "the endgame tables that end games are for the rules %s, this experiment plays %s: take "
+                 "others (`kroo tables ls`)",
+                 tables->tables->rules.name, experiment->rules);
+        return STORE_ERROR_REFUSED;
+    }
     terms->setup = (struct play_setup){.rules = &terms->rules,
                                        .seed = experiment->seed,
                                        .opening_plies = experiment->opening_plies,
                                        .noise_ppm = experiment->noise_ppm,
-                                       .book = book != NULL ? book->book : NULL};
+                                       .book = book != NULL ? book->book : NULL,
+                                       .adjudication = tables != NULL ? tables->tables : NULL,
+                                       .resign_score = (int)experiment->resign_score,
+                                       .resign_plies = experiment->resign_plies,
+                                       .resign_playout_ppm = experiment->resign_playout_ppm};
     return STORE_OK;
 }
 
@@ -174,6 +186,8 @@ static enum store_error make(struct store *store, const struct store_experiment 
         error = STORE_ERROR_REFUSED;
     if (error == STORE_OK)
         error = hold(store, experiment->book, TERMS_BOOK, &terms->kept[TERMS_BOOK], text);
+    if (error == STORE_OK)
+        error = hold(store, experiment->adjudication, TERMS_TABLES, &terms->kept[TERMS_TABLES], text);
     if (error == STORE_OK)
         error = fit(terms, experiment, text);
     if (error == STORE_OK)

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "coordinator/terms.h"
+#include "engine/adjudicate.h"
 #include "coordinator/verify_tune.h"
 #include "coordinator/withdraw.h"
 
@@ -18,6 +19,7 @@ struct verify {
     struct terms *terms;
     struct play_setup setup; /* of the terms */
     struct game *game;
+    uint8_t scores[2 * GAME_PLIES_MAX]; /* of the game at hand */
     char opening[PLAY_OPENING_MAX + 1];
     int opening_length;
     uint64_t pair; /* the one being read */
@@ -131,8 +133,36 @@ static void check_ending(struct verify *verify, const struct store_game *game)
                (unsigned long long)game->pair, game->leg);
 }
 
+/* Where the terms end the game; true when they do, and everything about that end has been compared. */
+static bool check_early_end(struct verify *verify, const struct store_game *game)
+{
+    struct adjudicate_replay early;
+    adjudicate_replay(&verify->setup, game->pair, game->leg, verify->game, game->moves, strlen(game->moves),
+                      game->scores, &early);
+    if (game->resign_ply != early.resign_ply)
+        differ(verify,
+               " pair %llu leg %u: a resignation is noted after ply %u, the scores make it %zu (0: none)",
+               (unsigned long long)game->pair, game->leg, game->resign_ply, early.resign_ply);
+    if (early.ending.result == GAME_UNFINISHED)
+        return false;
+    const char *result = game_result_text(early.ending.result),
+               *reason = game_reason_text(early.ending.reason);
+    if (early.plies != strlen(game->moves))
+        differ(verify, " pair %llu leg %u: played on after ply %zu, where it ended: %s by %s",
+               (unsigned long long)game->pair, game->leg, early.plies, result, reason);
+    else if (strcmp(game->result, result) != 0 || strcmp(game->reason, reason) != 0 ||
+             game->south != early.stores[SIDE_SOUTH] || game->north != early.stores[SIDE_NORTH] ||
+             game->claimed != (early.ending.reason == GAME_REASON_RESIGN))
+        differ(verify, " pair %llu leg %u: stored %s by %s, %u-%u seeds, the replay gives %s by %s, %u-%u",
+               (unsigned long long)game->pair, game->leg, game->result, game->reason, game->south,
+               game->north, result, reason, early.stores[SIDE_SOUTH], early.stores[SIDE_NORTH]);
+    return true;
+}
+
 static void check_replay(struct verify *verify, const struct store_game *game)
 {
+    if (check_early_end(verify, game))
+        return;
     size_t played = 0;
     game_reset(verify->game, NULL);
     enum game_error error = game_play_text(verify->game, game->moves, strlen(game->moves), &played);
@@ -143,7 +173,8 @@ static void check_replay(struct verify *verify, const struct store_game *game)
                error == GAME_ERROR_OVER ? "the game was over" : "not a legal move");
     else if (game_over(verify->game))
         check_ending(verify, game);
-    else if (reason < 0 || !is_claim((enum game_reason)reason) || !game->claimed)
+    else if (reason < 0 || !is_claim((enum game_reason)reason) || reason == GAME_REASON_RESIGN ||
+             !game->claimed)
         differ(verify, " pair %llu leg %u: stored as %s by %s, yet the game is not over after %zu plies",
                (unsigned long long)game->pair, game->leg, game->result, game->reason, game->plies);
 }
@@ -399,20 +430,51 @@ static enum store_error ask_rollups(struct store *store, struct verify *verify, 
     return STORE_OK;
 }
 
-enum verify_column { PAIR, LEG, MOVES, PLIES, RESULT, REASON, SOUTH, NORTH, POINTS, CLAIMED, SCORES };
+enum verify_column {
+    PAIR,
+    LEG,
+    MOVES,
+    PLIES,
+    RESULT,
+    REASON,
+    SOUTH,
+    NORTH,
+    POINTS,
+    CLAIMED,
+    SCORES,
+    RESIGN,
+    SCORE_HEX
+};
 
 static const char games_sql[] =
     "select pair_no, leg, moves, plies, result, reason, south, north, a_half_points, claimed,"
-    " coalesce(octet_length(scores), 0) from kroo.game where experiment_id = $1::bigint "
-    "order by pair_no, leg";
+    " coalesce(octet_length(scores), 0), coalesce(resign_ply, 0),"
+    " case when (select resign_plies from kroo.experiment where id = $1::bigint) > 0"
+    "  then encode(scores, 'hex') end"
+    " from kroo.game where experiment_id = $1::bigint order by pair_no, leg";
 
 static uint64_t cell_number(const struct store_table *row, size_t column)
 {
     return strtoull(store_cell(row, 0, column), NULL, 10);
 }
 
+/* Two hexadecimal digits a byte, as the server writes them. */
+static const uint8_t *cell_bytes(const struct store_table *row, size_t column, uint8_t *out, size_t size)
+{
+    const char *text = store_cell(row, 0, column);
+    size_t length = strlen(text) / 2;
+    if (length == 0 || length > size)
+        return NULL;
+    for (size_t i = 0; i < length; i++) {
+        const char digits[] = {text[2 * i], text[2 * i + 1], '\0'};
+        out[i] = (uint8_t)strtoul(digits, NULL, 16);
+    }
+    return out;
+}
+
 static int take_row(void *context, const struct store_table *row)
 {
+    struct verify *verify = context;
     struct store_game game = {
         .pair = cell_number(row, PAIR),
         .leg = (uint8_t)cell_number(row, LEG),
@@ -423,7 +485,11 @@ static int take_row(void *context, const struct store_table *row)
         .a_half_points = (uint8_t)cell_number(row, POINTS),
         .claimed = *store_cell(row, 0, CLAIMED) == 't',
         .scores_size = cell_number(row, SCORES),
+        .resign_ply = (uint32_t)cell_number(row, RESIGN),
+        .scores = cell_bytes(row, SCORE_HEX, verify->scores, sizeof verify->scores),
     };
+    if (game.scores && game.scores_size != 2 * game.plies)
+        game.scores = NULL;
     snprintf(game.result, sizeof game.result, "%s", store_cell(row, 0, RESULT));
     snprintf(game.reason, sizeof game.reason, "%s", store_cell(row, 0, REASON));
     verify_game(context, &game);

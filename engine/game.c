@@ -307,6 +307,7 @@ static const char *const reason_texts[] = {
     [GAME_REASON_REPETITION] = "repetition",
     [GAME_REASON_QUIET_LIMIT] = "quiet-limit",
     [GAME_REASON_UNFED] = "unfed",
+    [GAME_REASON_ADJUDICATED] = "adjudicated",
     [GAME_REASON_AGREED] = "agreed",
     [GAME_REASON_RESIGN] = "resign",
     [GAME_REASON_DEADLINE] = "deadline",

@@ -17,7 +17,8 @@ enum game_reason {
     GAME_REASON_NO_MOVE,  /* no legal move */
     GAME_REASON_REPETITION,
     GAME_REASON_QUIET_LIMIT,
-    GAME_REASON_UNFED, /* togo: a side with two seeds or more facing an empty row loses */
+    GAME_REASON_UNFED,       /* togo: a side with two seeds or more facing an empty row loses */
+    GAME_REASON_ADJUDICATED, /* endgame tables prove the outcome; stores as they stand */
     /* Endings a replay cannot show; stored as claimed. */
     GAME_REASON_AGREED,
     GAME_REASON_RESIGN,

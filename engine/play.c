@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "engine/adjudicate.h"
 #include "engine/clock.h"
 #include "engine/mix.h"
 
@@ -157,6 +158,8 @@ struct table {
     int64_t left_us[2]; /* on the clocks of those who have one */
     struct search_clock clock;
     enum game_reason fault; /* of the side to move, which loses by it */
+    struct adjudicator adjudicator;
+    struct adjudication early; /* how the game ended before its rules ended it */
     struct game *game;
     uint64_t pair;
     unsigned leg;
@@ -266,7 +269,8 @@ static enum play_status table_play(struct table *table)
     struct game *game = table->game;
     for (size_t ply = 0; ply < game_plies(game); ply++)
         table->scores[ply] = PLAY_NO_SCORE;
-    while (!game_over(game)) {
+    table->early = adjudicator_begin(&table->adjudicator, table->setup, table->pair, table->leg, game);
+    while (!game_over(game) && table->early.result == GAME_UNFINISHED) {
         if (!table_reserve(table))
             return PLAY_MEMORY;
         int16_t score;
@@ -282,6 +286,8 @@ static enum play_status table_play(struct table *table)
         if (error != GAME_OK)
             return error == GAME_ERROR_LENGTH ? PLAY_TOO_LONG : PLAY_MEMORY;
         table->scores[ply] = score;
+        if (!game_over(game))
+            table->early = adjudicator_ply(&table->adjudicator, game, score);
         if (table->progress)
             atomic_store_explicit(table->progress, (unsigned)(ply + 1), memory_order_relaxed);
     }
@@ -301,6 +307,10 @@ static enum play_status table_record(struct table *table)
     out->plies = game_plies(table->game);
     out->result = game_result(table->game);
     out->reason = game_reason(table->game);
+    if (table->early.result != GAME_UNFINISHED) {
+        out->result = table->early.result;
+        out->reason = table->early.reason;
+    }
     if (table->fault != GAME_REASON_NONE) {
         out->result = position.side == SIDE_SOUTH ? GAME_NORTH_WINS : GAME_SOUTH_WINS;
         out->reason = table->fault;

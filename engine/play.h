@@ -22,6 +22,10 @@ struct play_setup {
     /* NULL: random openings. Else of the same rules, `opening_plies` means nothing, and pair k takes opening
      * book_permute(k). */
     const struct book *book;
+    const struct tables *adjudication; /* end a game once they prove its outcome; NULL: none */
+    int resign_score;                  /* a side resigns so many hundredths of a seed behind, */
+    unsigned resign_plies;             /* for so many of its own moves in a row; 0: nobody resigns */
+    uint32_t resign_playout_ppm;       /* share of games played out all the same */
 };
 
 /* The opening of pair `pair`, letters that leave the game unfinished, written with a NUL to `moves`
@@ -58,9 +62,10 @@ struct play_record {
                         and noise plies; owned */
     size_t plies;
     enum game_result result;
-    enum game_reason reason; /* deadline of whoever's clock ran out; a mover's fault after its first move:
-                                illegal-move, deadline or crash */
-    uint8_t stores[2];       /* South, North, leftovers taken */
+    enum game_reason
+        reason;        /* also adjudicated and resign (engine/adjudicate.h); deadline of whoever's clock
+                          ran out; a mover's fault after its first move: illegal-move, deadline or crash */
+    uint8_t stores[2]; /* South, North, leftovers taken */
     uint64_t nodes;
     int64_t time_ms;
 };

@@ -204,9 +204,14 @@ static enum reader_error take_position(const struct reading *reading, size_t ply
     return READER_OK;
 }
 
-/* Whether the replay came to the end that is stored. */
+/* Whether the replay came to the end that is stored. Games that tables or a resignation ended are not over by
+ * their moves: the coordinator's referee has seen to those. */
 static bool same_end(const struct game_ending *ending, const struct store_training_game *game)
 {
+    if (ending->result == GAME_UNFINISHED)
+        return (strcmp(game->reason, "adjudicated") == 0 || strcmp(game->reason, "resign") == 0) &&
+               ending->position.stores[SIDE_SOUTH] == game->south &&
+               ending->position.stores[SIDE_NORTH] == game->north;
     return ending->result != GAME_UNFINISHED && strcmp(game_result_text(ending->result), game->result) == 0 &&
            strcmp(game_reason_text(ending->reason), game->reason) == 0 &&
            ending->position.stores[SIDE_SOUTH] == game->south &&

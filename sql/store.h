@@ -182,6 +182,7 @@ struct store_game {
     uint8_t south, north;
     uint8_t a_half_points; /* player a: 0 lost, 1 drew, 2 won */
     bool claimed;          /* an ending no replay can show */
+    uint32_t resign_ply;   /* after which a side has resigned, or would have; 0 = none */
     uint64_t nodes;
     uint32_t time_ms;
     uint32_t core_us;  /* of the play thread; not stored */
@@ -396,8 +397,9 @@ struct store_training_game {
     char reason[16];
     uint8_t south, north;
 };
-/* Streams counted, unclaimed, undisputed games of the ranges in (experiment, pair, leg) order by binary COPY.
- * A callback's non-zero return ends the stream and is returned. Memory is bounded by one row. */
+/* Streams counted, undisputed games, without claimed endings but for resignations, of the ranges in
+ * (experiment, pair, leg) order by binary COPY. A callback's non-zero return ends the stream and is returned.
+ * Memory is bounded by one row. */
 typedef int store_training_row(void *context, const struct store_training_game *game);
 int store_training_games(struct store *store, const struct store_range *ranges, size_t count,
                          store_training_row *row, void *context);

@@ -12,8 +12,8 @@
 
 #define GAME_COLUMNS                                                                                         \
     "experiment_id, pair_no, leg, attempt, lease_id, session_id, moves, plies, scores, result, reason, "     \
-    "south, north, a_half_points, claimed, nodes, time_ms"
-enum { GAME_FIELDS = 17 };
+    "south, north, a_half_points, claimed, nodes, time_ms, resign_ply"
+enum { GAME_FIELDS = 18 };
 
 static void put_game(struct store_copy *copy, const struct store_game *game)
 {
@@ -35,6 +35,10 @@ static void put_game(struct store_copy *copy, const struct store_game *game)
     store_copy_bool(copy, game->claimed);
     store_copy_i64(copy, (int64_t)game->nodes);
     store_copy_i32(copy, (int32_t)game->time_ms);
+    if (game->resign_ply > 0)
+        store_copy_i32(copy, (int32_t)game->resign_ply);
+    else
+        store_copy_bytes(copy, NULL, 0);
 }
 
 /* --- keys twice in a batch --- */
@@ -282,7 +286,8 @@ static enum store_error open_claims(struct store *store, const struct store_game
 {
     enum store_error error = STORE_OK;
     for (size_t i = 0; i < count && error == STORE_OK; i++) {
-        if (!games[i].claimed || outcome[i] != STORE_GAME_INSERTED)
+        /* A resignation follows from the stored scores: the referee has seen that it does. */
+        if (!games[i].claimed || outcome[i] != STORE_GAME_INSERTED || strcmp(games[i].reason, "resign") == 0)
             continue;
         struct store_parameters parameters = {0};
         store_add_u64(&parameters, games[i].experiment);

@@ -41,7 +41,7 @@ static enum store_error read_range(struct store *store, uint64_t experiment, uin
     snprintf(sql, sizeof sql,
              "copy (select pair_no, leg, scores, result, reason, south, north, moves from game_trusted "
              "where experiment_id = %" PRIu64 " and pair_no >= %" PRIu64 " and pair_no < %" PRIu64
-             " and not claimed order by pair_no, leg) to stdout (format binary)",
+             " and (not claimed or reason = 'resign') order by pair_no, leg) to stdout (format binary)",
              experiment, first, end);
     reading->game.experiment = experiment;
     enum store_error error = store_copy_out(store, sql, TRAINING_FIELDS, receive_game, reading, stopped);

@@ -70,6 +70,11 @@ static int check_grant(const struct message_lease_grant *grant, const char *engi
                  spec->opening_plies, spec->noise_ppm);
         return -1;
     }
+    if (spec->resign_score > LEASE_RESIGN_MAX || spec->resign_playout_ppm > PLAY_NOISE_UNIT) {
+        snprintf(reason, reason_size, "a resignation at %u or a share of %u ppm is out of bounds",
+                 spec->resign_score, spec->resign_playout_ppm);
+        return -1;
+    }
     if (rules_parse(spec->rules, rules, reason, reason_size) != 0)
         return -1;
     if (check_player(&spec->a, "a", reason, reason_size) != 0)
@@ -100,7 +105,10 @@ struct lease *lease_create(const struct message_lease_grant *grant, const char *
     lease->setup = (struct play_setup){.rules = &lease->rules,
                                        .seed = grant->spec.seed,
                                        .opening_plies = grant->spec.opening_plies,
-                                       .noise_ppm = grant->spec.noise_ppm};
+                                       .noise_ppm = grant->spec.noise_ppm,
+                                       .resign_score = (int)grant->spec.resign_score,
+                                       .resign_plies = grant->spec.resign_plies,
+                                       .resign_playout_ppm = grant->spec.resign_playout_ppm};
     lease->sides[0] = side_of(&grant->spec.a);
     lease->sides[1] = side_of(&grant->spec.b);
     for (int side = 0; side < 2; side++) {

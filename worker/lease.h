@@ -17,6 +17,7 @@
 
 enum {
     LEASE_PAIRS_MAX = 65536,         /* a larger grant is given back */
+    LEASE_RESIGN_MAX = 30000,        /* hundredths of a seed: beyond any score but proofs */
     LEASE_HASH_KIB_MAX = 512 * 1024, /* a larger transposition table is refused */
 };
 
@@ -54,8 +55,9 @@ struct lease {
     struct play_side sides[2];
     struct search_parameters parameters[2]; /* of sides that the search in this process plays */
     struct lease_program programs[2];
-    const struct held_file *tables[2]; /* NULL: none, or not here yet */
-    const struct held_file *book;      /* likewise */
+    const struct held_file *tables[2];    /* NULL: none, or not here yet */
+    const struct held_file *book;         /* likewise */
+    const struct held_file *adjudication; /* tables that end games; likewise */
     struct lease_pair *pairs;
     uint32_t left; /* pairs to finish */
     uint32_t done; /* pairs finished here */

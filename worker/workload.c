@@ -220,6 +220,18 @@ static void hold_book(struct worker *worker, struct lease *lease, int side, stru
         lease->setup.book = lease->book->book;
 }
 
+static void hold_adjudication(struct worker *worker, struct lease *lease, int side, struct need *need)
+{
+    need->what = "tables";
+    need->sha256 = lease->spec.adjudication;
+    if (side != 0 || message_hash_is_none(need->sha256) || lease->adjudication != NULL)
+        return;
+    need->error = files_hold(worker->files, FILES_TABLES, need->sha256, &lease->rules, &lease->adjudication,
+                             need->reason, sizeof need->reason);
+    if (need->error == CACHE_OK)
+        lease->setup.adjudication = lease->adjudication->tables;
+}
+
 /* Asks for what is not here; false after giving the lease back. */
 static bool lease_fetch(struct worker *worker, struct lease *lease, const struct need *need, int64_t now)
 {
@@ -287,7 +299,7 @@ static void lease_begin(struct worker *worker, struct lease *lease, int64_t now)
 static void lease_arm(struct worker *worker, struct lease *lease, int64_t now)
 {
     static void (*const holds[])(struct worker *, struct lease *, int, struct need *) = {
-        hold_weights, hold_engine, hold_part, hold_tables, hold_book};
+        hold_weights, hold_engine, hold_part, hold_tables, hold_book, hold_adjudication};
     bool complete = true;
     for (int side = 0; side < 2; side++) {
         for (size_t i = 0; i < sizeof holds / sizeof *holds; i++) {
@@ -339,6 +351,8 @@ static const char *lease_need(const struct lease *lease, const uint8_t sha256[ME
             memcmp(lease->programs[side].parts.sha256, sha256, MESSAGE_HASH) == 0)
             return "engine part";
     }
+    if (memcmp(lease->spec.adjudication, sha256, MESSAGE_HASH) == 0)
+        return "tables";
     return memcmp(lease->spec.book, sha256, MESSAGE_HASH) == 0 ? "book" : NULL;
 }
 
@@ -584,6 +598,7 @@ static void sweep_leases(struct worker *worker)
             files_release(worker->files, lease->tables[side]);
         }
         files_release(worker->files, lease->book);
+        files_release(worker->files, lease->adjudication);
         lease_destroy(lease);
         worker->leases[at] = worker->leases[--worker->lease_count];
     }

@@ -68,6 +68,12 @@ const struct argp_option launch_options[] = {
     {"tables", OPTION_TABLES, "T", 0, "Endgame tables: some of `kroo tables ls` (default none)", 3},
     {"opening-plies", OPTION_OPENING, "K", 0, "Random plies before the players think (default 8)", 4},
     {"book", TERMS_OPTION_BOOK, "B", 0, "Openings: a book of `kroo book ls`, in place of random plies", 4},
+    {"adjudicate", TERMS_OPTION_ADJUDICATE, "T", 0,
+     "Tables of `kroo tables ls` end a game once they prove its outcome", 4},
+    {"resign", TERMS_OPTION_RESIGN, "SCORE[,PLIES[,PERCENT]]", 0,
+     "A side so many hundredths of a seed behind on PLIES moves in a row (default 3) resigns; PERCENT of the "
+     "games (default 10) are played out, to see how often it had not lost",
+     4},
     {"seed", OPTION_SEED, "S", 0, "Everything random derives from it (default: a random one, printed)", 4},
     {"priority", OPTION_PRIORITY, "P", 0, "Higher goes first (default 0)", 5},
     {"audit", OPTION_AUDIT, "PERCENT", 0,

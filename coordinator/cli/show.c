@@ -25,7 +25,7 @@ struct show {
     struct sprt_state bounds;
     bool has_unbiased; /* a sequential test that has ended */
     struct estimate_unbiased unbiased;
-    struct store_table endings, audits;
+    struct store_table endings, audits, resignation;
     struct store_table
         reproducible; /* whether its games would come again, and which engines are not proven */
     char warnings[SPECIFICATION_WARNINGS_MAX + 4][SPECIFICATION_REASON_MAX];
@@ -230,6 +230,31 @@ static void print_verdict(const struct show *show)
                "");
 }
 
+/* How games may end early, and what was measured of it. */
+static void print_early_ends(const struct show *show)
+{
+    const struct store_experiment *e = &show->record.experiment;
+    const struct store_table *r = &show->resignation;
+    char hex[ARTIFACT_HEX];
+    if (!message_hash_is_none(e->adjudication)) {
+        artifact_hex(e->adjudication, hex);
+        printf("  %-11s by the endgame tables %s (%.12s), once they prove the outcome\n", "adjudicated",
+               show->record.adjudication, hex);
+    }
+    if (e->resign_plies == 0 || r->rows != 1)
+        return;
+    printf("  %-11s %.2f seeds behind on %u own moves in a row; %g %% of the games are played out all the "
+           "same\n",
+           "resignation", e->resign_score / 100.0, e->resign_plies, e->resign_playout_ppm / 1e4);
+    printf("  %-11s %s resigned; of %s played out %s were not lost", "", store_cell(r, 0, 0),
+           store_cell(r, 0, 1), store_cell(r, 0, 2));
+    if (*store_cell(r, 0, 4))
+        printf(": false %.2f %%, 95 %% interval from %.2f to %.2f %%",
+               100 * strtod(store_cell(r, 0, 4), NULL), 100 * strtod(store_cell(r, 0, 5), NULL),
+               100 * strtod(store_cell(r, 0, 6), NULL));
+    printf("\n");
+}
+
 /* Said where another program plays: of the built-in engine it is a promise. */
 static void print_reproducible(const struct show *show)
 {
@@ -267,6 +292,7 @@ static int print_page(const struct show *show)
     print_counts(show);
     print_estimates(show);
     print_verdict(show);
+    print_early_ends(show);
     print_work(show);
     return COMMAND_DONE;
 }
@@ -401,6 +427,7 @@ static int print_object(const struct show *show)
     json_object_set_new(object, "sprt", test_json(show));
     json_object_set_new(object, "verdict", verdict_json(show));
     json_object_set_new(object, "endings", table_json(&show->endings));
+    json_object_set_new(object, "resignation", table_json(&show->resignation));
     json_object_set_new(object, "audits", table_json(&show->audits));
     json_object_set_new(object, "open_leases", json_integer((json_int_t)show->record.open_leases));
     json_object_set_new(object, "active_sessions", json_integer((json_int_t)show->record.active_sessions));
@@ -430,6 +457,11 @@ static int load(struct store *store, uint64_t id, struct show *show)
     if (status != COMMAND_DONE)
         return status;
     status = audit_read(store, id, &show->audits);
+    if (status == COMMAND_DONE)
+        status = connect_query(store,
+                               "select resigned, played_out, not_lost, won, false_rate, false_lo, false_hi"
+                               " from kroo.resignation_calibration where experiment_id = $1::bigint",
+                               parameters, 1, &show->resignation);
     if (status != COMMAND_DONE)
         return status;
     return connect_query(store,
@@ -465,5 +497,6 @@ int show_command(int argc, char **argv)
     store_table_done(&show.endings);
     store_table_done(&show.audits);
     store_table_done(&show.reproducible);
+    store_table_done(&show.resignation);
     return status;
 }

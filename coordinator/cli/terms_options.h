@@ -1,5 +1,5 @@
-/* How games begin and end, as the user of `kroo selfplay` and `kroo match` names it: an opening book. One
- * thread. */
+/* How games begin and end, as the user of `kroo selfplay` and `kroo match` names it: an opening book,
+ * endgame tables that adjudicate, resignation. One thread. */
 #ifndef KROO_COORDINATOR_CLI_TERMS_OPTIONS_H
 #define KROO_COORDINATOR_CLI_TERMS_OPTIONS_H
 
@@ -8,11 +8,13 @@
 #include "sql/store.h"
 
 struct terms_options {
-    const char *book; /* NULL: not given */
+    const char *book, *adjudicate; /* NULL: not given */
+    bool resigns;
+    uint32_t resign_score, resign_plies, resign_playout_ppm;
 };
 
 /* Keys of the options, which launch.c lists. */
-enum { TERMS_OPTION_BOOK = 0x4000 };
+enum { TERMS_OPTION_BOOK = 0x4000, TERMS_OPTION_ADJUDICATE, TERMS_OPTION_RESIGN };
 /* ARGP_ERR_UNKNOWN for other keys. */
 error_t terms_parse(int key, char *text, struct argp_state *state, struct terms_options *terms);
 

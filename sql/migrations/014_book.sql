@@ -88,6 +88,96 @@ comment on column book_opening_score.decided is 'Pairs in which each player won 
 comment on column book_opening_score.drawn is 'Pairs of two draws.';
 comment on column book_opening_score.telling is 'Pairs that one player did better in.';
 
+-- --- games that end early ---
+
+alter table game drop constraint game_reason,
+    add constraint game_reason check (
+        case
+            when reason = 'majority' then greatest(south, north) >= 25
+            when reason = 'even' then south = 24 and north = 24
+            when reason = 'adjudicated' then greatest(south, north) < 25
+            when reason in ('unfed', 'resign', 'deadline', 'illegal-move', 'crash') then result <> 'draw'
+            else reason in ('no-move', 'repetition', 'quiet-limit', 'agreed')
+        end),
+    drop constraint game_result_by_stores,
+    add constraint game_result_by_stores check (
+        reason in ('unfed', 'adjudicated', 'resign', 'deadline', 'illegal-move', 'crash')
+        or result = case when south > north then 'south' when south < north then 'north' else 'draw' end),
+    add column resign_ply integer,
+    add constraint game_resign_ply check (
+        resign_ply between 1 and plies and (reason <> 'resign' or resign_ply = plies)),
+    add constraint game_resign_noted check (reason <> 'resign' or resign_ply is not null);
+create index game_resigned on game (experiment_id, pair_no) include (resign_ply, reason, result) where resign_ply is not null;
+comment on column game.south is 'Seeds in South''s store at the end: leftovers taken where the rules ended the game, as they stood where tables, a resignation or a fault did.';
+comment on column game.north is 'Seeds in North''s store at the end, likewise.';
+comment on column game.reason is 'How it ended: majority, even, no-move, repetition, quiet-limit, unfed; adjudicated (endgame tables proved the outcome); claimed: agreed, resign (follows from the scores), deadline, illegal-move, crash.';
+comment on column game.resign_ply is 'Ply with which a side has resigned, or would have where the game was played out; null = none.';
+
+create function game_resign_ply(scores bytea, resign_score integer, resign_plies integer) returns integer
+language plpgsql immutable parallel safe set search_path = kroo, pg_temp as $$
+declare
+    behind integer[] := array[0, 0];
+    score integer;
+begin
+    for ply in 1 .. coalesce(octet_length(scores), 0) / 2 loop
+        score := get_byte(scores, 2 * ply - 2) + 256 * get_byte(scores, 2 * ply - 1);
+        score := case when score >= 32768 then score - 65536 else score end;
+        behind[1 + ply % 2] := case when score > -32768 and score <= -resign_score then behind[1 + ply % 2] + 1 else 0 end;
+        if resign_plies > 0 and behind[1 + ply % 2] >= resign_plies then
+            return ply;
+        end if;
+    end loop;
+    return null;
+end
+$$;
+comment on function game_resign_ply(bytea, integer, integer) is
+    'The ply with which a side has found itself resign_score behind on resign_plies moves of its own in a row; null = none.';
+
+-- A settled dispute may put other scores in place: what is derived from them follows.
+create function game_note_resignation() returns trigger
+language plpgsql set search_path = kroo, pg_temp as $$
+begin
+    select nullif(game_resign_ply(new.scores, e.resign_score, e.resign_plies),
+        case when new.reason = 'resign' then 0 else new.plies end)
+    into new.resign_ply from experiment e where e.id = new.experiment_id;
+    return new;
+end
+$$;
+comment on function game_note_resignation() is 'Trigger: resign_ply when the scores of a stored game are replaced.';
+create trigger game_scores_replaced before update of scores on game for each row
+    when (old.scores is distinct from new.scores) execute function game_note_resignation();
+
+create view resignation_calibration as
+select e.id as experiment_id, e.resign_score, e.resign_plies, e.resign_playout_ppm, r.resigned, r.played_out, r.not_lost, r.won,
+    case when r.played_out > 0 then r.not_lost::double precision / r.played_out end as false_rate,
+    case when r.played_out > 0 then (r.not_lost + 1.920729 - 1.959964 * sqrt(
+        r.not_lost::double precision * (r.played_out - r.not_lost) / r.played_out + 0.960365)) / (r.played_out + 3.841459) end as false_lo,
+    case when r.played_out > 0 then (r.not_lost + 1.920729 + 1.959964 * sqrt(
+        r.not_lost::double precision * (r.played_out - r.not_lost) / r.played_out + 0.960365)) / (r.played_out + 3.841459) end as false_hi
+from experiment e
+    join experiment_counted n on n.experiment_id = e.id
+    cross join lateral (select count(*) filter (where g.reason = 'resign') as resigned,
+            count(*) filter (where g.reason <> 'resign') as played_out,
+            count(*) filter (where g.reason <> 'resign' and g.result <> case g.resign_ply % 2 when 1 then 'north' else 'south' end) as not_lost,
+            count(*) filter (where g.reason <> 'resign' and g.result = case g.resign_ply % 2 when 1 then 'south' else 'north' end) as won
+        from game g
+        where g.experiment_id = e.id and g.pair_no < n.counted_pairs and g.resign_ply is not null) r
+where e.resign_plies > 0;
+comment on view resignation_calibration is 'How often a side that resigned had not lost: measured on the share of games that was played out all the same.';
+comment on column resignation_calibration.experiment_id is 'The experiment.';
+comment on column resignation_calibration.resign_score is 'Hundredths of a seed behind.';
+comment on column resignation_calibration.resign_plies is 'On so many own moves in a row.';
+comment on column resignation_calibration.resign_playout_ppm is 'Share of games played out, in millionths.';
+comment on column resignation_calibration.resigned is 'Counted games that ended by resignation.';
+comment on column resignation_calibration.played_out is 'Counted games in which a side would have resigned and that were played out.';
+comment on column resignation_calibration.not_lost is 'Those of them that this side won or drew: false resignations.';
+comment on column resignation_calibration.won is 'Those of them that it won.';
+comment on column resignation_calibration.false_rate is 'Share of false resignations among those played out; null = none was.';
+comment on column resignation_calibration.false_lo is 'Lower end of its 95 % interval (Wilson).';
+comment on column resignation_calibration.false_hi is 'Upper end.';
+
+grant select on resignation_calibration to kroo_coordinator, kroo_trainer, kroo_reader;
+grant execute on function game_resign_ply(bytea, integer, integer), game_note_resignation() to kroo_coordinator;
 grant select on book, book_opening, book_opening_pairs, book_opening_score to kroo_coordinator, kroo_trainer, kroo_reader;
 grant insert on book, book_opening to kroo_coordinator;
 grant update (measured_pairs, measured_wl, measured_how) on book to kroo_coordinator;

@@ -57,15 +57,15 @@ printf '%s games: %s of tables, %s of roll-ups\n' "$(db -c 'select sum(games_sto
 
 # timed NAME COMMAND...: of three runs the first and the median, in milliseconds, and the load of the machine.
 timed() {
-    name=$1 times=
+    local label=$1 times=
     shift
     for _ in 1 2 3; do
         began=$(now_ms)
-        "$@" >/dev/null || name="$name FAILED"
+        "$@" >/dev/null || label="$label FAILED"
         times="$times $(($(now_ms) - began))"
     done
     set -- $times
-    printf '%-44s %8s %8s   load %s\n' "$name" "$1" "$(printf '%s\n' $times | sort -n | sed -n 2p)" "$(cut -d' ' -f1 /proc/loadavg)"
+    printf '%-44s %8s %8s   load %s\n' "$label" "$1" "$(printf '%s\n' $times | sort -n | sed -n 2p)" "$(cut -d' ' -f1 /proc/loadavg)"
 }
 printf '%-44s %8s %8s\n' 'milliseconds' first median
 query() { "$build/kroo" query "$@" --timeout 600 --format csv; }

@@ -7,17 +7,16 @@ select tables_are('kroo', array['migration', 'rule_set', 'peer', 'engine_build',
     'player', 'experiment', 'experiment_counter', 'session', 'lease', 'game', 'dispute', 'dispute_run', 'verdict',
     'promotion', 'event', 'engine', 'endgame_table', 'learning_loop', 'generation', 'hook_run', 'deleted_experiment',
     'game_1', 'game_2',
-    'tournament', 'tournament_player', 'tournament_pairing', 'preset', 'fault', 'book', 'book_opening'] || array['tune', 'tune_parameter', 'tune_batch'] || array['ending_rollup', 'length_rollup', 'opening_rollup', 'pair_rollup', 'session_rollup']
+    'tournament', 'tournament_player', 'tournament_pairing', 'preset', 'fault'] || array['tune', 'tune_parameter', 'tune_batch'] || array['book', 'book_opening', 'ending_rollup', 'length_rollup', 'opening_rollup', 'pair_rollup', 'session_rollup']
     || array['audit_secret', 'audit_request', 'audit', 'charge', 'worker_flag',
     'game_set_aside', 'verdict_withdrawn'])
 from (select t_experiment('match', true, 10), t_experiment('selfplay', false, 10)) made;
 select views_are('kroo', array['experiment_counted', 'game_counted', 'experiment_progress', 'experiment_verdict',
     'champion', 'weights_lineage', 'worker_session', 'first_move_score', 'endings_by_reason', 'game_length',
     'counter_difference', 'dispute_leg', 'weights_provenance', 'learning_curve', 'lifetime', 'verdict_by_user',
-    'tournament_score', 'tournament_progress', 'progression', 'fault_report',
-    'book_opening_pairs', 'book_opening_score']
+    'tournament_score', 'tournament_progress', 'progression', 'fault_report']
     || array['pair_agreed', 'engine_proof', 'experiment_reproducible']
-    || array['tune_now', 'tune_history', 'fault_player'] || array['game_unrolled', 'game_length_histogram', 'opening_count',
+    || array['tune_now', 'tune_history', 'fault_player'] || array['book_opening_pairs', 'book_opening_score', 'game_unrolled', 'game_length_histogram', 'opening_count',
     'opening_score', 'opening_pair_count', 'opening_pairs', 'pair_score', 'session_game_count', 'worker_health',
     'champion_history']
     || array['audit_progress', 'worker_charge', 'worker_set_aside',

@@ -274,6 +274,42 @@ static void asks_the_book(void **state)
     assert_non_null(strstr(text, "no opening book"));
 }
 
+static void say(struct desk *desk, const char *result, const char *reason)
+{
+    snprintf(desk->game.result, sizeof desk->game.result, "%s", result);
+    snprintf(desk->game.reason, sizeof desk->game.reason, "%s", reason);
+}
+
+/* Three own moves in a row at -900 end the game with the third; the scores say so, and nothing else does. */
+static void sees_a_resignation_in_the_scores(void **state)
+{
+    struct desk *desk = *state;
+    desk->experiment.resign_score = 900;
+    desk->experiment.resign_plies = 3;
+    referee_done(&desk->referee);
+    assert_int_equal(referee_init(&desk->referee, &desk->experiment, desk->reason, sizeof desk->reason), 0);
+    play_random(desk, 4, 0);
+    assert_int_equal(judge(desk), 0); /* all scores are 0 */
+    assert_int_equal(desk->row.resign_ply, 0);
+    for (size_t ply = 11; ply <= 15; ply += 2) { /* North's */
+        desk->scores[2 * ply] = 0x7c;            /* -900 */
+        desk->scores[2 * ply + 1] = 0xfc;
+    }
+    refuses(desk, "played on after ply 16, where it ended: south by resign");
+    desk->game.plies = 16;
+    desk->game.scores_size = 32;
+    desk->moves[16] = '\0';
+    say(desk, "north", "resign");
+    refuses(desk, "the replay gives south by resign");
+    say(desk, "south", "resign");
+    assert_int_equal(judge(desk), 0);
+    assert_true(desk->row.claimed);
+    assert_int_equal(desk->row.resign_ply, 16);
+    assert_int_equal(desk->row.a_half_points, 2);
+    desk->scores[2 * 13] = 0x7d; /* -899 */
+    refuses(desk, "not over after 16 plies");
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -285,6 +321,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(refuses_other_engines_and_tables, set_up, tear_down),
         cmocka_unit_test_setup_teardown(knows_the_rules_or_says_so, set_up, tear_down),
         cmocka_unit_test_setup_teardown(asks_the_book, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(sees_a_resignation_in_the_scores, set_up, tear_down),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -119,6 +119,9 @@ static void terms_are_within_their_bounds(void **state)
     create.spec.resign_score = 900;
     assert_refused(&create, "both a score and a number of moves");
     create.spec.resign_plies = 4;
+    assert_refused(&create, "by the scores of the plies");
+    create.spec.with_scores = true;
+    assert_accepted(&create);
     create.spec.resign_playout_ppm = 1000001;
     assert_refused(&create, "100 percent");
     create = match();
@@ -133,6 +136,20 @@ static void terms_are_within_their_bounds(void **state)
     create = match();
     create.core_cap = UINT32_MAX;
     assert_refused(&create, "leave the cap out");
+}
+
+static void openings_are_random_or_from_a_book(void **state)
+{
+    (void)state;
+    struct message_create_experiment create = match();
+    char warnings[SPECIFICATION_WARNINGS_MAX][SPECIFICATION_REASON_MAX];
+    create.spec.book[0] = 1;
+    assert_refused(&create, "leave one of the two out");
+    create.spec.opening_plies = 0;
+    create.pairs = 1000000;
+    assert_accepted(&create);
+    assert_int_equal(specification_warnings(&create, warnings),
+                     0); /* the book's length is for the database */
 }
 
 static void equal_deterministic_players_are_duplicates(void **state)
@@ -284,6 +301,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(sound_ones_pass),
         cmocka_unit_test(terms_are_within_their_bounds),
+        cmocka_unit_test(openings_are_random_or_from_a_book),
         cmocka_unit_test(pairs_are_counted),
         cmocka_unit_test(rules_must_be_known_and_end),
         cmocka_unit_test(players_need_weights_and_limits),
