@@ -18,7 +18,7 @@ endpoint=$(sed -n 's/^endpoint = //p' "$dir/kroo.conf")
 # --- honest workers ---
 id=$(match 50)
 honest=$id
-ok "three honest workers play a match to its end" wait_until 30 played_out
+ok "three honest workers play a match to its end" wait_until 120 played_out
 is "every audit agreed" "$(sql "select pairs = agreed and pairs between 8 and 32 from audit_progress where experiment_id = $id")" t
 is "nobody is charged" "$(sql 'select count(*) from charge')" 0
 is "the verdict has nothing to remark" "$(sql "select reason from verdict where experiment_id = $id")" ''
@@ -29,7 +29,7 @@ said=$("$load" "$endpoint" 1 4 --name liar --leases 1 --pairs 4)
 is "a liar delivers pairs of its own" "$(jq -c '[.games, .conflicts]' <<<"$said")" '[8,0]'
 is "which count, until somebody else plays them" \
     "$(sql "select prefix_pairs from experiment_counter where experiment_id = $id")" 4
-ok "honest workers play on, and the liar's pairs again" wait_until 30 played_out
+ok "honest workers play on, and the liar's pairs again" wait_until 120 played_out
 is "no audit is open" "$(sql "select open from audit_progress where experiment_id = $id")" 0
 ok "two of them agreed against the liar" \
     test "$(sql "select count(*) from dispute where experiment_id = $id and settlement = 'replaced: two independent workers agree' and was_counted")" -ge 1
@@ -46,7 +46,7 @@ is "kroo audit tells" "$("$kroo" audit --dir "$dir" "$id" --json | jq -c '[.audi
 # --- nobody else is there ---
 id=$(match 100)
 workers=1
-ok "one worker alone comes to an end too" wait_until 30 played_out
+ok "one worker alone comes to an end too" wait_until 120 played_out
 is "the verdict says what was not audited" "$(sql "select reason from verdict where experiment_id = $id")" \
     '40 of 40 audited pairs were not played again: no other worker was there'
 ok "kroo show says so" grep -q '40 not played again' <("$kroo" show --dir "$dir" "$id")
@@ -60,7 +60,7 @@ rechecked() {
     "$load" "$endpoint" 3 4 --name other --same >/dev/null
     [ "$(sql "select pairs > 8 and pairs = agreed from audit_progress where experiment_id = $id and request_id > 0")" = t ]
 }
-ok "by workers that had no part in it" wait_until 30 rechecked
+ok "by workers that had no part in it" wait_until 120 rechecked
 ok "and its verdict stands" test "$(counts "$id")" = "$(counts "$honest")"
 ok "kroo verify agrees" "$kroo" verify --dir "$dir" "$id"
 
@@ -72,16 +72,16 @@ fails "nobody of that name" 1 'no worker and no key' "$kroo" workers --dir "$dir
 ok "a worker is set aside" "$kroo" workers --dir "$dir" set-aside sick-0 --reason 'memory errors'
 fails "once" 1 'already' "$kroo" workers --dir "$dir" set-aside sick-0 --reason again
 emptied() { [ "$(sql "select games_stored, prefix_pairs from experiment_counter where experiment_id = $id")" = '0|0' ]; }
-ok "its games leave the count" wait_until 20 emptied
+ok "its games leave the count" wait_until 120 emptied
 is "and are kept" "$(sql "select count(*) > 0 and min(leg) = 0 from game_set_aside where experiment_id = $id")" t
 is "what it brings afterwards is refused, with the reason" \
     "$("$load" "$endpoint" 1 4 --name sick --same --leases 1 --pairs 4 2>&1 | grep -c 'set aside: memory errors')" 0
-ok "others play these pairs" wait_until 30 played_out
+ok "others play these pairs" wait_until 120 played_out
 is "with the same verdict" "$(counts "$id")" "$(counts "$honest")"
 ok "kroo verify agrees" "$kroo" verify --dir "$dir" "$id"
 ok "a worker that had a part in a verdict is set aside" "$kroo" workers --dir "$dir" set-aside honest-1 --reason 'found later'
 withdrawn() { [ "$(sql "select count(*) from verdict_withdrawn where experiment_id = $honest")" = 1 ]; }
-ok "which is withdrawn, for it would be another" wait_until 20 withdrawn
+ok "which is withdrawn, for it would be another" wait_until 120 withdrawn
 fails "and promotes nothing" 1 'withdrawn' "$kroo" sql --dir "$dir" -XAtq -v ON_ERROR_STOP=1 \
     -c "alter table promotion disable trigger promotion_by_verdict" \
     -c "insert into promotion (line, weights_sha256, experiment_id, by) select 'main', sha256, $honest, 'x' from weights limit 1"
@@ -95,7 +95,7 @@ fails "once" 1 'not set aside' "$kroo" workers --dir "$dir" restore sick-0
 # --- repeated pairs are told ---
 id=$("$kroo" match --dir "$dir" starting starting --nodes-a 10 --nodes-b 12 --opening-plies 1 --pairs 12 --seed 4 --audit 0)
 "$kroo" up --dir "$dir" --workers 1 >/dev/null
-ok "a match with six openings" wait_until 30 finished
+ok "a match with six openings" wait_until 120 finished
 is "twelve pairs are six or fewer" \
     "$("$kroo" audit --dir "$dir" "$id" --json | jq -c '.games[0] | [.pairs, .repeated_pairs >= 6, .distinct_games <= 12]')" '[12,true,true]'
 
