@@ -144,6 +144,8 @@ begin
 end
 $$;
 comment on function game_note_resignation() is 'Trigger: resign_ply when the scores of a stored game are replaced.';
+revoke all on function game_resign_ply(bytea, integer, integer), game_note_resignation() from public;
+grant execute on function game_resign_ply(bytea, integer, integer) to kroo_coordinator;
 create trigger game_scores_replaced before update of scores on game for each row
     when (old.scores is distinct from new.scores) execute function game_note_resignation();
 

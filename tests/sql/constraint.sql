@@ -12,10 +12,10 @@ declare
 begin
     good := jsonb_populate_record(good, changes);
     return format('insert into kroo.game (experiment_id, pair_no, leg, attempt, lease_id, session_id, moves, plies, scores, '
-        'result, reason, south, north, a_half_points, claimed, nodes, time_ms) values (%s, %s, %s, %s, %s, %s, %L, %s, %L, '
-        '%L, %L, %s, %s, %s, %L, %s, %s)', good.experiment_id, good.pair_no, good.leg, good.attempt, good.lease_id,
+        'result, reason, south, north, a_half_points, claimed, nodes, time_ms, resign_ply) values (%s, %s, %s, %s, %s, %s, '
+        '%L, %s, %L, %L, %L, %s, %s, %s, %L, %s, %s, %L)', good.experiment_id, good.pair_no, good.leg, good.attempt, good.lease_id,
         good.session_id, good.moves, good.plies, good.scores, good.result, good.reason, good.south, good.north,
-        good.a_half_points, good.claimed, good.nodes, good.time_ms);
+        good.a_half_points, good.claimed, good.nodes, good.time_ms, good.resign_ply);
 end
 $$;
 create function tests.refused(changes jsonb, remark text) returns text language sql as $$
@@ -38,8 +38,8 @@ select refused('{"pair_no": 1, "result": "north", "a_half_points": 0}', 'the sma
 select refused('{"pair_no": 1, "reason": "even"}', 'even with 25-3');
 select refused('{"pair_no": 1, "a_half_points": 1}', 'half a point for a win');
 select refused('{"pair_no": 1, "claimed": true}', 'a claim where a replay shows the end');
-select refused('{"pair_no": 1, "reason": "resign"}', 'a resignation that is not marked as claimed');
-select lives_ok(game_with('{"pair_no": 1, "reason": "resign", "claimed": true, "south": 3}'), 'a claimed resignation');
+select refused('{"pair_no": 1, "reason": "resign", "resign_ply": 3}', 'a resignation that is not marked as claimed');
+select lives_ok(game_with('{"pair_no": 1, "reason": "resign", "claimed": true, "south": 3, "resign_ply": 3}'), 'a claimed resignation');
 select lives_ok(game_with('{"pair_no": 2, "reason": "unfed", "result": "north", "a_half_points": 0}'),
     'the unfed win with fewer seeds');
 

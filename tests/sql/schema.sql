@@ -16,7 +16,7 @@ select views_are('kroo', array['experiment_counted', 'game_counted', 'experiment
     'counter_difference', 'dispute_leg', 'weights_provenance', 'learning_curve', 'lifetime', 'verdict_by_user',
     'tournament_score', 'tournament_progress', 'progression', 'fault_report']
     || array['pair_agreed', 'engine_proof', 'experiment_reproducible']
-    || array['tune_now', 'tune_history', 'fault_player'] || array['book_opening_pairs', 'book_opening_score', 'game_unrolled', 'game_length_histogram', 'opening_count',
+    || array['tune_now', 'tune_history', 'fault_player'] || array['book_opening_pairs', 'book_opening_score', 'resignation_calibration', 'game_unrolled', 'game_length_histogram', 'opening_count',
     'opening_score', 'opening_pair_count', 'opening_pairs', 'pair_score', 'session_game_count', 'worker_health',
     'champion_history']
     || array['audit_progress', 'worker_charge', 'worker_set_aside',
@@ -57,7 +57,7 @@ select is((select count(*)::int from pg_inherits where inhparent = 'kroo.game'::
 select is(game_partition_create(1), 'game_1', 'making a partition again changes nothing');
 select throws_ok('select game_partition_create(99)', '23503', null, 'no partition without an experiment');
 select is((select count(*)::int from pg_index i join pg_class c on c.oid = i.indrelid where c.relname = 'game_1'
-    and i.indisvalid), 2, 'a partition has its two indexes');
+    and i.indisvalid), 3, 'a partition has its three indexes');
 select is((select array_agg(conname::text order by conname) from pg_constraint where conrelid = 'kroo.game_1'::regclass
         and contype = 'c'),
     (select array_agg(conname::text order by conname) from pg_constraint where conrelid = 'kroo.game'::regclass

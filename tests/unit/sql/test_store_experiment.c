@@ -245,9 +245,12 @@ static void bad_specifications_are_refused(void **state)
     bad = match();
     bad.planned_pairs = UINT64_MAX;
     refuse(bad, "out of range");
-    bad = match();
+    bad = fixture_experiment(store);
     bad.noise_ppm = 1000001;
     refuse(bad, "noise_ppm");
+    bad = match();
+    bad.noise_ppm = 1;
+    refuse(bad, "experiment_noise");
 }
 
 static void rules_may_have_overrides(void **state)

@@ -145,6 +145,7 @@ static void only_an_accepted_verdict_promotes(void **state)
                          other = fixture_weights(store, "other");
     memcpy(experiment.a.weights, challenger.sha256, STORE_HASH);
     experiment.kind = STORE_MATCH;
+    experiment.noise_ppm = 0;
     experiment.has_sprt = true;
     experiment.sprt = (struct store_sprt){"logistic", 0, 5, 0.05, 0.05, 8};
     uint64_t id = fixture_create(store, &experiment), epoch, again;
