@@ -23,6 +23,14 @@ is "every audit agreed" "$(sql "select pairs = agreed and pairs between 8 and 32
 is "nobody is charged" "$(sql 'select count(*) from charge')" 0
 is "the verdict has nothing to remark" "$(sql "select reason from verdict where experiment_id = $id")" ''
 
+# --- an experiment that has ended has no open lease, but for pairs that are played again ---
+lease() { sql "insert into lease (id, experiment_id, first_pair, pair_count, attempt, session_id, again) values ($1, $honest, 3, 1, 9, (select min(id) from session), $2)"; }
+lease 900000001 true
+ok "kroo verify lets an audit's lease pass" "$kroo" verify --dir "$dir" "$honest"
+lease 900000002 false
+fails "and no other" 1 'it has ended, yet 1 leases are open' "$kroo" verify --dir "$dir" "$honest"
+sql "update lease set state = 'released', ended_at = now() where id in (900000001, 900000002)"
+
 # --- a liar among them ---
 id=$(match 100%)
 said=$("$load" "$endpoint" 1 4 --name liar --leases 1 --pairs 4)
