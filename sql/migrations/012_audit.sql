@@ -406,6 +406,50 @@ grant execute on function audit_secret_read(), audit_begin(bigint, bigint, bigin
     charge_late(bigint, bigint, integer, bigint, text, boolean) to kroo_coordinator;
 grant select on audit, audit_request, charge, audit_progress, worker_charge to kroo_coordinator, kroo_trainer, kroo_reader;
 
+-- A sequential test that has decided counts no further while its verdict waits for audits.
+create or replace function counters_recompute(experiment bigint) returns table (games_stored bigint, prefix_pairs bigint,
+    ll bigint, ld bigint, dd bigint, wl bigint, dw bigint, ww bigint, wins bigint, draws bigint, losses bigint)
+language sql stable set search_path = kroo, pg_temp as $$
+    with pair as (
+        select g.pair_no, count(*) as legs,
+            max(g.a_half_points) filter (where g.leg = 0) as first,
+            max(g.a_half_points) filter (where g.leg = 1) as second
+        from game g where g.experiment_id = counters_recompute.experiment
+        group by g.pair_no
+    ), numbered as (
+        select p.*, row_number() over (order by p.pair_no) - 1 as place
+        from pair p
+        where p.legs = 2 and not exists (
+            select from dispute d left join verdict v using (experiment_id)
+            where d.experiment_id = counters_recompute.experiment and d.pair_no = p.pair_no and d.state = 'open'
+                and not d.was_counted and (v.written_at is null or d.opened_at < v.written_at))
+    ), prefix as (
+        select n.first, n.second, n.first + n.second as points from numbered n
+        where n.place = n.pair_no and n.pair_no < (
+            select least(e.planned_pairs, v.counted_pairs, case when v.experiment_id is null and e.sprt_model is not null
+                and (exists (select from audit a where a.experiment_id = e.id and a.state = 'open'
+                        and a.pair_no < c.prefix_pairs)
+                    or exists (select from dispute d where d.experiment_id = e.id and d.state = 'open' and d.was_counted))
+                then c.prefix_pairs end)
+            from experiment e left join experiment_counter c on c.experiment_id = e.id
+                left join verdict v on v.experiment_id = e.id
+            where e.id = counters_recompute.experiment)
+    )
+    select (select coalesce(sum(legs), 0)::bigint from pair), count(*),
+        count(*) filter (where points = 0),
+        count(*) filter (where points = 1),
+        count(*) filter (where first = 1 and second = 1),
+        count(*) filter (where points = 2 and first <> second),
+        count(*) filter (where points = 3),
+        count(*) filter (where points = 4),
+        count(*) filter (where first = 2) + count(*) filter (where second = 2),
+        count(*) filter (where first = 1) + count(*) filter (where second = 1),
+        count(*) filter (where first = 0) + count(*) filter (where second = 0)
+    from prefix
+$$;
+comment on function counters_recompute(bigint) is
+    'An experiment''s counters, computed from its stored games alone; counted pairs end where its verdict says, or where a verdict that waits for audits will.';
+
 -- --- workers that are set aside ---
 
 create table worker_flag (

@@ -12,7 +12,7 @@ finished() { [ "$(state)" = finished ]; }
 
 ok "a private cluster without workers" "$kroo" up --dir "$dir" --workers 0
 endpoint=$(sed -n 's/^endpoint = //p' "$dir/kroo.conf")
-id=$("$kroo" match starting starting --dir "$dir" --nodes-a 70 --nodes-b 60 --sprt --elo0 0 --elo1 40 \
+id=$("$kroo" match starting starting --dir "$dir" --nodes-a 70 --nodes-b 60 --sprt --elo0 0 --elo1 40 --audit 0 \
     --max-pairs 5000 --seed 3 2>/dev/null)
 
 # Forty workers hold a lease each before the first of them delivers; every game is won by player a.
