@@ -38,7 +38,7 @@ is "it stays finished" "$(state)" finished
 is "and its verdict is the same row" "$(verdict)" "$first"
 
 # --- a worker that was away when it ended ---
-id=$("$kroo" match starting starting --dir "$dir" --nodes-a 3000 --nodes-b 2000 --sprt --elo0 0 --elo1 60 \
+id=$("$kroo" match starting starting --dir "$dir" --nodes-a 3000 --nodes-b 2000 --sprt --elo0 0 --elo1 60 --audit 0 \
     --max-pairs 5000 --seed 4 2>/dev/null)
 kroo-worker --endpoint "$endpoint" --name away --slots 1 --state "$work/away" 2>"$work/away.log" &
 away=$!
