@@ -11,7 +11,7 @@ for program in "$@"; do
     CMOCKA_MESSAGE_OUTPUT=TAP "$program" >"$log" 2>&1
     status=$?
     ok=$(grep -c '^ok ' "$log")
-    bad=$(grep -c '^not ok ' "$log")
+    bad=$(grep '^not ok ' "$log" | grep -vc ' # SKIP') # what cmocka calls a skipped test
     if [ "$bad" -eq 0 ] && { [ "$status" -ne 0 ] || [ "$ok" -eq 0 ]; }; then
         bad=1
     fi

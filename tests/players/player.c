@@ -205,6 +205,13 @@ static void obey(const char *command, const char *rest)
     fflush(stdout);
 }
 
+/* A leak checker cannot look into a confined process, and ends it with a status of its own. */
+int __lsan_is_turned_off(void);
+int __lsan_is_turned_off(void)
+{
+    return 1;
+}
+
 int main(int argc, char **argv)
 {
     static char line[LINE_MAX_BYTES];

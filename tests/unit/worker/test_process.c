@@ -79,9 +79,11 @@ static void an_option_that_is_none_gives_no_game(void **state)
     struct process *process = process_create();
     struct play_record record;
     assert_int_equal(play(process, built("kroo-engine"), "Nonsense=1", 0, 0, NULL, &record), PLAY_FAILED);
+    play_record_done(&record);
     assert_non_null(strstr(process_reason(process), "has no option Nonsense"));
     assert_int_equal(play(process, built("kroo-engine"), "Level=Grandmother", 0, 0, NULL, &record),
                      PLAY_FAILED);
+    play_record_done(&record);
     assert_non_null(strstr(process_reason(process), "Level needs"));
     assert_int_equal(play(process, built("kroo-engine"), "Level=Apprentice\nSeed=3", 0, 0, NULL, &record),
                      PLAY_DONE);
@@ -96,6 +98,7 @@ static void check_failure(const char *engine, const char *why)
     int64_t began = progress_now_ms();
     if (play(process, engine, "", 0, 0, NULL, &record) != PLAY_FAILED)
         fail_msg("%s played", engine);
+    play_record_done(&record);
     if (strstr(process_reason(process), why) == NULL)
         fail_msg("said '%s', expected '%s'", process_reason(process), why);
     assert_true(progress_now_ms() - began < 60000);
