@@ -25,45 +25,10 @@ alter table player
         and coalesce((options ->> 'increment_ms')::numeric, 0) between 0 and 86400000
         and coalesce((options ->> 'hash_kib')::numeric, 0) between 0 and 16777216);
 
--- A blocked experiment that is resumed counts the runs of its disputes afresh.
+-- A blocked experiment that is resumed counts the runs of its disputes afresh (dispute_settle in 012).
 alter table dispute add column runs_before integer not null default 0 check (runs_before >= 0);
 comment on column dispute.runs_before is 'Runs of a leg that were there when its experiment was last resumed: five more may follow.';
 grant update (runs_before) on dispute to kroo_coordinator;
-create or replace function dispute_settle(experiment bigint, pair bigint) returns text
-language plpgsql security definer set search_path = kroo, pg_temp as $$
-declare
-    dispute_found dispute;
-    unsettled bigint;
-    worst bigint;
-    replaced bigint;
-    outcome text;
-begin
-    select * into dispute_found from dispute d
-    where d.experiment_id = experiment and d.pair_no = pair and d.state = 'open' for update;
-    if not found then
-        return 'kept';
-    end if;
-    select count(*) filter (where l.agreed_sha256 is null), max(l.runs) filter (where l.agreed_sha256 is null)
-    into unsettled, worst from dispute_leg l where l.dispute_id = dispute_found.id;
-    if unsettled > 0 then
-        return case when worst >= 5 + dispute_found.runs_before then 'blocked' else 'open' end;
-    end if;
-    update game g set moves = r.moves, plies = octet_length(r.moves), scores = r.scores, result = r.result, reason = r.reason,
-        south = r.south, north = r.north, a_half_points = r.a_half_points, claimed = r.claimed, nodes = r.nodes,
-        time_ms = r.time_ms, attempt = r.attempt, lease_id = r.lease_id, session_id = r.session_id
-    from dispute_leg l
-        join lateral (select * from dispute_run x where x.dispute_id = l.dispute_id and x.leg = l.leg
-            and x.content_sha256 = l.agreed_sha256 order by x.recorded_at, x.session_id, x.attempt limit 1) r on true
-    where l.dispute_id = dispute_found.id and g.experiment_id = experiment and g.pair_no = pair and g.leg = l.leg
-        and game_content_sha256(g.moves, g.scores, g.result, g.reason, g.south, g.north, g.claimed) <> l.agreed_sha256;
-    get diagnostics replaced = row_count;
-    outcome := case when replaced > 0 then 'replaced' else 'kept' end;
-    update dispute d set state = 'settled', settled_at = now(),
-        settlement = outcome || ': two independent workers agree'
-    where d.id = dispute_found.id;
-    return outcome;
-end
-$$;
 
 -- --- the end of an experiment is told, and may run a command ---
 

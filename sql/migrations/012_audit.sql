@@ -301,7 +301,7 @@ $$;
 comment on function charge_late(bigint, bigint, integer, bigint, text, boolean) is
     'A game came that differs from one on which a settled dispute agreed: its worker is charged.';
 
--- As before (010); and the loser is charged, an audit of the pair is closed, and where a verdict is written the games it
+-- As before (004), with five runs more after each resumption; and the loser is charged, an audit of the pair is closed, and where a verdict is written the games it
 -- counted stay as they are.
 create or replace function dispute_settle(experiment bigint, pair bigint) returns text
 language plpgsql security definer set search_path = kroo, pg_temp as $$
