@@ -434,10 +434,8 @@ static int measure_main(int argc, char **argv)
 
 /* --- the tool --- */
 
-static const struct {
-    const char *name;
-    tool_main *run;
-} commands[] = {{"make", make_main}, {"show", show_main}, {"check", check_main}, {"measure", measure_main}};
+static const struct options_command commands[] = {
+    {"make", make_main}, {"show", show_main}, {"check", check_main}, {"measure", measure_main}};
 
 static const char usage[] = "Usage: kroo-engine book make --out FILE [--openings N] [--plies K] [--selfplay "
                             "NODES] [--bound B] [--seed S]\n"
@@ -448,18 +446,5 @@ static const char usage[] = "Usage: kroo-engine book make --out FILE [--openings
 
 int book_main(int argc, char **argv)
 {
-    if (argc >= 2 && (strcmp(argv[1], "--help") == 0 || strcmp(argv[1], "-?") == 0)) {
-        fputs(usage, stdout);
-        return options_finish_output(argv[0]);
-    }
-    for (size_t i = 0; argc >= 2 && i < sizeof commands / sizeof commands[0]; i++) {
-        if (strcmp(argv[1], commands[i].name) != 0)
-            continue;
-        char title[64];
-        snprintf(title, sizeof title, "%s %s", argv[0], commands[i].name);
-        argv[1] = title;
-        return commands[i].run(argc - 1, argv + 1);
-    }
-    fputs(usage, stderr);
-    return TOOL_USAGE;
+    return options_run_command(commands, sizeof commands / sizeof commands[0], usage, argc, argv);
 }

@@ -5,8 +5,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "engine/cli/tools.h"
-
 enum { REASON_MAX = 640 };
 
 void options_parse(const struct argp *argp, int argc, char **argv, void *input)
@@ -79,4 +77,23 @@ int options_finish_output(const char *tool)
         return TOOL_DONE;
     fprintf(stderr, "%s: standard output could not be written: %s\n", tool, strerror(errno));
     return TOOL_REFUSED;
+}
+
+int options_run_command(const struct options_command *commands, size_t count, const char *usage, int argc,
+                        char **argv)
+{
+    if (argc >= 2 && (strcmp(argv[1], "--help") == 0 || strcmp(argv[1], "-?") == 0)) {
+        fputs(usage, stdout);
+        return options_finish_output(argv[0]);
+    }
+    for (size_t i = 0; argc >= 2 && i < count; i++) {
+        if (strcmp(argv[1], commands[i].name) != 0)
+            continue;
+        char title[64];
+        snprintf(title, sizeof title, "%s %s", argv[0], commands[i].name);
+        argv[1] = title;
+        return commands[i].run(argc - 1, argv + 1);
+    }
+    fputs(usage, stderr);
+    return TOOL_USAGE;
 }

@@ -5,6 +5,7 @@
 
 #include <argp.h>
 
+#include "engine/cli/tools.h"
 #include "engine/position.h"
 #include "engine/rules.h"
 #include "engine/tables.h"
@@ -12,6 +13,14 @@
 
 /* Runs argp; `--help` and wrong usage end the process (0 and 2). */
 void options_parse(const struct argp *argp, int argc, char **argv, void *input);
+
+/* A tool that consists of tools: runs the one that argv[1] names, or prints the usage. */
+struct options_command {
+    const char *name;
+    tool_main *run;
+};
+int options_run_command(const struct options_command *commands, size_t count, const char *usage, int argc,
+                        char **argv);
 
 /* Each reads one value and on failure reports through argp, which ends the process with status 2. */
 void options_read_rules(struct argp_state *state, const char *text, struct rules *out);

@@ -450,14 +450,11 @@ static int positions_main(int argc, char **argv)
 
 /* --- the tool --- */
 
-static const struct {
-    const char *name;
-    tool_main *run;
-} commands[] = {{"build", build_main},
-                {"stat", stat_main},
-                {"probe", probe_main},
-                {"check", check_main},
-                {"positions", positions_main}};
+static const struct options_command commands[] = {{"build", build_main},
+                                                  {"stat", stat_main},
+                                                  {"probe", probe_main},
+                                                  {"check", check_main},
+                                                  {"positions", positions_main}};
 
 static const char usage[] =
     "Usage: kroo-engine tables build --rules R --seeds N --out FILE [--threads T]\n"
@@ -469,18 +466,5 @@ static const char usage[] =
 
 int tables_main(int argc, char **argv)
 {
-    if (argc >= 2 && (strcmp(argv[1], "--help") == 0 || strcmp(argv[1], "-?") == 0)) {
-        fputs(usage, stdout);
-        return options_finish_output(argv[0]);
-    }
-    for (size_t i = 0; argc >= 2 && i < sizeof commands / sizeof commands[0]; i++) {
-        if (strcmp(argv[1], commands[i].name) != 0)
-            continue;
-        char title[64];
-        snprintf(title, sizeof title, "%s %s", argv[0], commands[i].name);
-        argv[1] = title;
-        return commands[i].run(argc - 1, argv + 1);
-    }
-    fputs(usage, stderr);
-    return TOOL_USAGE;
+    return options_run_command(commands, sizeof commands / sizeof commands[0], usage, argc, argv);
 }
