@@ -423,3 +423,26 @@ int link_ask(struct coordinator_link *link, struct message *request, enum messag
             return status;
     }
 }
+
+static error_t list_parse(int key, char *text, struct argp_state *state)
+{
+    (void)text;
+    if (key != ARGP_KEY_INIT)
+        return ARGP_ERR_UNKNOWN;
+    state->child_inputs[0] = state->input;
+    return 0;
+}
+
+int connect_list(int argc, char **argv, const char *doc, const char *sql, const char *empty)
+{
+    const struct argp argp = {.parser = list_parse, .doc = doc, .children = args_common_children};
+    struct args_common common = {0};
+    argp_parse(&argp, argc, argv, 0, NULL, &common);
+    int status;
+    struct store *store = connect_reader(&common, &status);
+    if (!store)
+        return status;
+    status = connect_print(store, common.json, sql, NULL, 0, empty);
+    store_close(store);
+    return status;
+}

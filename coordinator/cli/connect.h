@@ -33,6 +33,8 @@ int connect_failed(struct store *store, enum store_error error);
  * rows. */
 int connect_print(struct store *store, bool json, const char *sql, const char *const *parameters,
                   size_t count, const char *empty);
+/* A whole command that lists: it has no options of its own and prints the rows of `sql`. */
+int connect_list(int argc, char **argv, const char *doc, const char *sql, const char *empty);
 /* The content of an artifact, checked against its name; malloc'ed. `what` names its kind when it is wrong. */
 int connect_artifact(struct store *store, const char *what, const uint8_t sha256[STORE_HASH], void **bytes,
                      size_t *size);

@@ -230,19 +230,8 @@ static int loop_show(int argc, char **argv)
     return status;
 }
 
-static error_t list_parse(int key, char *text, struct argp_state *state)
-{
-    (void)text;
-    if (key != ARGP_KEY_INIT)
-        return ARGP_ERR_UNKNOWN;
-    state->child_inputs[0] = state->input;
-    return 0;
-}
-
 static int loop_ls(int argc, char **argv)
 {
-    static const struct argp argp = {
-        .parser = list_parse, .doc = "List the learning loops.", .children = args_common_children};
     static const char sql[] =
         "select l.name, l.state, l.line, l.rules, l.specification->>'kind' as kind, count(g.outcome) as "
         "generations,"
@@ -250,15 +239,8 @@ static int loop_ls(int argc, char **argv)
         " to_char(l.created_at at time zone 'UTC', 'YYYY-MM-DD HH24:MI') as created"
         " from kroo.learning_loop l left join kroo.generation g on g.loop_id = l.id group by l.id order by "
         "l.id";
-    struct args_common common = {0};
-    argp_parse(&argp, argc, argv, 0, NULL, &common);
-    int status;
-    struct store *store = connect_reader(&common, &status);
-    if (!store)
-        return status;
-    status = connect_print(store, common.json, sql, NULL, 0, "no loops yet: `kroo loop run NAME` begins one");
-    store_close(store);
-    return status;
+    return connect_list(argc, argv, "List the learning loops.", sql,
+                        "no loops yet: `kroo loop run NAME` begins one");
 }
 
 static int loop_stop(int argc, char **argv)

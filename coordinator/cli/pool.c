@@ -377,33 +377,14 @@ static int pool_check_command(int argc, char **argv)
     return show_or_check(&argp, argc, argv, true);
 }
 
-static error_t list_parse(int key, char *text, struct argp_state *state)
-{
-    (void)text;
-    if (key != ARGP_KEY_INIT)
-        return ARGP_ERR_UNKNOWN;
-    state->child_inputs[0] = state->input;
-    return 0;
-}
-
 static int pool_ls(int argc, char **argv)
 {
-    static const struct argp argp = {
-        .parser = list_parse, .doc = "List the pools.", .children = args_common_children};
     static const char sql[] =
         "select name, rules, players, coalesce(round, 0) as rounds, planned_rounds as planned, finished as "
         "matches,"
         " counted_pairs as pairs, to_char(created_at at time zone 'UTC', 'YYYY-MM-DD HH24:MI') as created"
         " from kroo.tournament_progress where kind = 'pool' order by id";
-    struct args_common common = {0};
-    argp_parse(&argp, argc, argv, 0, NULL, &common);
-    int status;
-    struct store *store = connect_reader(&common, &status);
-    if (!store)
-        return status;
-    status = connect_print(store, common.json, sql, NULL, 0, "no pools yet: `kroo pool run NAME` begins one");
-    store_close(store);
-    return status;
+    return connect_list(argc, argv, "List the pools.", sql, "no pools yet: `kroo pool run NAME` begins one");
 }
 
 int pool_command(int argc, char **argv)

@@ -345,35 +345,15 @@ static int tournament_run(int argc, char **argv)
     return status;
 }
 
-static error_t list_parse(int key, char *text, struct argp_state *state)
-{
-    (void)text;
-    if (key != ARGP_KEY_INIT)
-        return ARGP_ERR_UNKNOWN;
-    state->child_inputs[0] = state->input;
-    return 0;
-}
-
 static int tournament_ls(int argc, char **argv)
 {
-    static const struct argp argp = {.parser = list_parse,
-                                     .doc = "List gauntlets, round robins, pools and progressions.",
-                                     .children = args_common_children};
     static const char sql[] =
         "select name, kind, rules, players, pairings, finished, running, counted_pairs as pairs,"
         " planned_pairs as planned, created_by as by,"
         " to_char(created_at at time zone 'UTC', 'YYYY-MM-DD HH24:MI') as created"
         " from kroo.tournament_progress order by id";
-    struct args_common common = {0};
-    argp_parse(&argp, argc, argv, 0, NULL, &common);
-    int status;
-    struct store *store = connect_reader(&common, &status);
-    if (!store)
-        return status;
-    status = connect_print(store, common.json, sql, NULL, 0,
-                           "no tournaments yet: `kroo gauntlet` and `kroo roundrobin` make some");
-    store_close(store);
-    return status;
+    return connect_list(argc, argv, "List gauntlets, round robins, pools and progressions.", sql,
+                        "no tournaments yet: `kroo gauntlet` and `kroo roundrobin` make some");
 }
 
 int tournament_command(int argc, char **argv)
