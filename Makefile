@@ -194,6 +194,12 @@ $(BUILD)/bench/generate: $(call obj,tests/bench/generate.c) $(LIB_ENGINE)
 $(BUILD)/bench/trainer: $(call obj,tests/bench/trainer.c) $(LIB_EVAL) $(LIB_SQL) $(LIB_PROTO) $(LIB_ENGINE)
 	@mkdir -p $(@D)
 	$(link) $(PROTO_LIBS) $(SQL_LIBS) $(BLAS_LIBS) -lm
+# A cluster as numbers; its short runs are a unit test.
+SIMULATION := $(call obj,$(wildcard tests/fault/simulation*.c))
+$(BUILD)/tests/coordinator/test_simulation: $(SIMULATION)
+$(BUILD)/fault/simulate: $(call obj,tests/fault/simulate.c) $(SIMULATION) $(LIB_COORDINATOR) $(LIB_SQL) $(LIB_PROTO) $(LIB_ENGINE)
+	@mkdir -p $(@D)
+	$(link) $(PROTO_LIBS) $(SQL_LIBS) -lm
 $(BUILD)/tests/system/proxy: $(call obj,tests/system/proxy.c)
 	@mkdir -p $(@D)
 	$(link)
