@@ -29,7 +29,7 @@ int64_t server_silent_most_ms(const struct server *server)
 
 bool server_is_silent(const struct server *server, const struct session *session)
 {
-    return server->now_ms - session->heard_ms > silent_most_ms(server);
+    return server->now_ms - session->heard_ms > server_silent_most_ms(server);
 }
 
 static json_t *session_experiments(const struct server *server, const struct session *session,
