@@ -58,6 +58,7 @@ help:
 	  'make check      install what is missing, build, run every test' \
 	  'make bench      measure; table on the terminal, build/bench.json' \
 	  'make fuzz       long fuzz runs' \
+  'make simulate   SECONDS=300 SEED=1: simulated clusters with every fault' \
 	  'make format     format the sources' \
 	  'make install    PREFIX=/usr/local DESTDIR=' \
 	  'make extension  build the server extension; make install-extension puts it where PostgreSQL looks'
@@ -196,6 +197,11 @@ $(BUILD)/bench/trainer: $(call obj,tests/bench/trainer.c) $(LIB_EVAL) $(LIB_SQL)
 	@mkdir -p $(@D)
 	$(link) $(PROTO_LIBS) $(SQL_LIBS) $(BLAS_LIBS) -lm
 # A cluster as numbers; its short runs are a unit test.
+SECONDS ?= 300
+SEED ?= 1
+simulate: $(BUILD)/fault/simulate
+	$(BUILD)/fault/simulate --seed $(SEED) --runs 1000000 --seconds $(SECONDS)
+.PHONY: simulate
 SIMULATION := $(call obj,$(wildcard tests/fault/simulation*.c))
 $(BUILD)/tests/coordinator/test_simulation: $(SIMULATION)
 $(BUILD)/fault/simulate: $(call obj,tests/fault/simulate.c) $(SIMULATION) $(LIB_COORDINATOR) $(LIB_SQL) $(LIB_PROTO) $(LIB_ENGINE)
