@@ -22,7 +22,8 @@ struct server_options {
     uint32_t term_ms, progress_ms;
     struct fitness_policy fitness; /* for timed play */
     bool allow_unsafe;
-    const char *hooks; /* folder of programs that experiments may name; NULL: none */
+    const char *hooks;   /* folder of programs that experiments may name; NULL: none */
+    const char *metrics; /* where to serve metrics over HTTP; NULL: nowhere */
 };
 
 enum { SERVER_STOOD_DOWN = 1 };
