@@ -4,12 +4,15 @@
 #include <stdlib.h>
 #include <time.h>
 
+#include "coordinator/metrics.h"
+
 struct job *job_create(enum job_kind kind)
 {
     struct job *job = calloc(1, sizeof *job);
     if (job) {
         job->kind = kind;
         job->bytes = sizeof *job;
+        job->made_s = metrics_now_s();
     }
     return job;
 }

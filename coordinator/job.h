@@ -203,7 +203,8 @@ struct job {
     struct socket_peer peer; /* who waits for the answer; id_size 0: nobody */
     uint64_t request;
     uint64_t session;
-    size_t bytes; /* what it weighs in the queue's bound */
+    double made_s; /* metrics_now_s when it was made: when what it answers was taken up */
+    size_t bytes;  /* what it weighs in the queue's bound */
     enum store_error error;
     char text[STORE_TEXT]; /* why, or what was done */
     union {

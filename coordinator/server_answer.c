@@ -127,6 +127,7 @@ static void answer_results(struct server *server, struct job *job)
     }
     charge_games(server, job);
     note_conflicts(server, job);
+    histogram_add(&server->metrics.histogram[METRIC_ACKNOWLEDGE_SECONDS], metrics_now_s() - job->made_s);
     server_reply(server, &job->peer, &message);
 }
 
@@ -182,6 +183,7 @@ static void answer_grant(struct server *server, struct job *job)
         if (lease_pair_done(server->leases, row->experiment, row->first_pair + i))
             skip[grant->skip_count++] = row->first_pair + i;
     server->counters.grants++;
+    histogram_add(&server->metrics.histogram[METRIC_GRANT_SECONDS], metrics_now_s() - job->made_s);
     server_reply(server, &job->peer, &message);
 }
 
