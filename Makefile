@@ -179,7 +179,7 @@ $(BUILD)/tests/worker/test_process: | $(BUILD)/kroo-engine
 $(BUILD)/tests/eval/test_kroo_train: | $(BUILD)/kroo-train
 .SECONDARY:
 # Synthetic workers and a sick cable, for the coordinator's bench and the system tests.
-TEST_PROGRAMS := $(BUILD)/bench/load $(BUILD)/bench/generate $(BUILD)/bench/trainer $(BUILD)/tests/system/liar $(BUILD)/tests/system/proxy
+TEST_PROGRAMS := $(BUILD)/bench/load $(BUILD)/bench/crowd $(BUILD)/bench/generate $(BUILD)/bench/trainer $(BUILD)/tests/system/liar $(BUILD)/tests/system/proxy
 # Players with faults, and one that tries to get out.
 TEST_PLAYERS := $(BUILD)/tests/players/player $(BUILD)/tests/players/prisoner
 TEST_PROGRAMS += $(TEST_PLAYERS)
@@ -188,8 +188,9 @@ $(BUILD)/tests/players/%: $(BUILD)/obj/tests/players/%.o $(LIB_ENGINE)
 	$(link) -lm
 $(BUILD)/tests/worker/test_process $(BUILD)/tests/worker/test_prepare $(BUILD)/tests/proto/test_confine: | $(TEST_PLAYERS)
 $(BUILD)/bench/load: $(call obj,tests/bench/load.c)
+$(BUILD)/bench/crowd: $(call obj,tests/bench/crowd.c tests/bench/zmtp.c)
 $(BUILD)/tests/system/liar: $(call obj,tests/system/liar.c)
-$(BUILD)/bench/load $(BUILD)/tests/system/liar: $(call obj,tests/bench/synthetic.c) $(LIB_PROTO) $(LIB_ENGINE)
+$(BUILD)/bench/load $(BUILD)/bench/crowd $(BUILD)/tests/system/liar: $(call obj,tests/bench/synthetic.c) $(LIB_PROTO) $(LIB_ENGINE)
 	@mkdir -p $(@D)
 	$(link) $(PROTO_LIBS) -lm
 $(BUILD)/bench/generate: $(call obj,tests/bench/generate.c) $(LIB_ENGINE)
