@@ -80,8 +80,8 @@ void lease_book_destroy(struct lease_book *book);
 
 /* --- experiments --- */
 /* A running experiment of `planned` pairs, of which [0, prefix) are counted. No pair at prefix + window or
- * above is leased, unless lease_restore or lease_done told of one further on (the prefix fell back). OK, EXISTS, BAD
- * or MEMORY. */
+ * above is leased, unless lease_restore or lease_done told of one further on (the prefix fell back). OK,
+ * EXISTS, BAD or MEMORY. */
 enum lease_status lease_experiment_add(struct lease_book *book, uint64_t experiment, uint64_t planned,
                                        uint64_t window, uint64_t prefix);
 /* The prefix grew: pairs below it are done for good. Never backwards (ignored). Leases it completes are ended
