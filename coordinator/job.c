@@ -62,6 +62,8 @@ void job_destroy(struct job *job)
     case JOB_GRANT:
     case JOB_SESSION:
     case JOB_SESSION_END:
+    case JOB_BENCH:
+    case JOB_REFERENCE:
     case JOB_BLOCK:
     case JOB_AUDIT_WAIVE:
     case JOB_FLAG:

@@ -647,6 +647,8 @@ int server_run(const struct server_options *options, int wake, atomic_bool *stop
     server->hooks_due = true;
     int outcome = open_server(server, wake, stop, reason, reason_size);
     if (outcome == 0) {
+        server->now_ms = progress_now_ms();
+        server_tell_reference(server);
         loop(server, wake, stop, drain_ms);
         if (server->lost) {
             snprintf(reason, reason_size, "the database is led by another coordinator or not ours any more");
