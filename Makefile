@@ -27,6 +27,7 @@ PKG = $(shell pkg-config --silence-errors $(1) $(2))
 PG_CFLAGS := -I$(shell pg_config --includedir 2>/dev/null)
 PROTO_LIBS := $(call PKG,--libs,libzmq libprotobuf-c libsodium jansson)
 SQL_LIBS := -lpq
+HTTP_LIBS := -lmicrohttpd
 BLAS_LIBS := -llapacke -lopenblas
 
 # --- rooms: folder/*.c is the library, folder/cli/*.c and folder/*_main.c are executables ---------------
@@ -128,7 +129,7 @@ $(BUILD)/kroo-worker: $(call obj,worker/worker_main.c) $(LIB_WORKER) $(LIB_PROTO
 $(BUILD)/kroo-train: $(call obj,eval/train_main.c) $(LIB_EVAL) $(LIB_SQL) $(LIB_PROTO) $(LIB_ENGINE)
 	$(link) $(PROTO_LIBS) $(SQL_LIBS) $(BLAS_LIBS) -lm
 $(BUILD)/kroo-coordinator: $(call obj,coordinator/coordinator_main.c) $(LIB_COORDINATOR) $(LIB_SQL) $(LIB_PROTO) $(LIB_ENGINE)
-	$(link) $(PROTO_LIBS) $(SQL_LIBS) -lm
+	$(link) $(PROTO_LIBS) $(SQL_LIBS) $(HTTP_LIBS) -lm
 $(BUILD)/kroo: $(call obj,$(wildcard coordinator/cli/*.c)) $(LIB_COORDINATOR) $(LIB_SQL) $(LIB_PROTO) $(LIB_ENGINE)
 	$(link) $(PROTO_LIBS) $(SQL_LIBS) $(BLAS_LIBS) -lm
 
@@ -159,7 +160,7 @@ LINK_proto := $(PROTO_LIBS) -lm
 LINK_sql := $(SQL_LIBS) -ljansson -lsodium -lm
 LINK_worker := $(PROTO_LIBS) -lm
 LINK_eval := $(PROTO_LIBS) $(SQL_LIBS) $(BLAS_LIBS) -lm
-LINK_coordinator := $(PROTO_LIBS) $(SQL_LIBS) $(BLAS_LIBS) -lm
+LINK_coordinator := $(PROTO_LIBS) $(SQL_LIBS) $(HTTP_LIBS) $(BLAS_LIBS) -lm
 define unit_rule
 $(BUILD)/tests/$(1)/%: $(BUILD)/obj/tests/unit/$(1)/%.o $(LIBS_$(1))
 	@mkdir -p $$(@D)

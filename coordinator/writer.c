@@ -30,6 +30,9 @@ struct writer {
     int64_t down_since_ms;
     char down_reason[STORE_TEXT];
     struct writer_counters counters;
+    double busy_since_s; /* 0: it waits for work */
+
+    struct writer_waiting waiting; /* of the start */
 };
 
 /* --- being up or down --- */
@@ -116,6 +119,13 @@ static bool pause_unless(const atomic_bool *stop, int64_t wait_ms)
     return false;
 }
 
+/* Only while the caller of writer_create waits: afterwards this is the writer's thread. */
+static void tell_waiting(const struct writer *writer, const char *reason)
+{
+    if (writer->waiting.say)
+        writer->waiting.say(writer->waiting.context, reason);
+}
+
 /* Until leading (0), stopped (1) or refused for good (-1). */
 static int lead(struct writer *writer, const atomic_bool *stop, char *reason, size_t reason_size)
 {
@@ -125,6 +135,8 @@ static int lead(struct writer *writer, const atomic_bool *stop, char *reason, si
             return outcome;
         int64_t wait_ms = backoff_ms(writer, attempt);
         note_down(writer, reason, wait_ms);
+        if (stop != &writer->give_up)
+            tell_waiting(writer, reason);
         if (!pause_unless(stop, wait_ms))
             return 1;
     }
@@ -215,10 +227,18 @@ static void answer_list(struct writer *writer, struct job *jobs)
     wake_ring(writer->wake);
 }
 
-static void count_round(struct writer *writer, const struct job *jobs)
+static void note_busy(struct writer *writer, double since_s)
+{
+    pthread_mutex_lock(&writer->mutex);
+    writer->busy_since_s = since_s;
+    pthread_mutex_unlock(&writer->mutex);
+}
+
+static void count_round(struct writer *writer, const struct job *jobs, double seconds)
 {
     pthread_mutex_lock(&writer->mutex);
     writer->counters.commits++;
+    histogram_add(&writer->counters.commit, seconds);
     for (const struct job *job = jobs; job; job = job->next) {
         if (job->kind != JOB_RESULTS)
             continue;
@@ -254,10 +274,11 @@ static bool survive(struct writer *writer, enum store_error error, const char *t
 static bool commit_group(struct writer *writer, struct job *jobs)
 {
     for (int attempt = 0;; attempt++) {
+        double begun_s = metrics_now_s();
         enum store_error error = round_commit(&writer->round, jobs);
         if (error == STORE_OK) {
             note_up(writer);
-            count_round(writer, jobs);
+            count_round(writer, jobs, metrics_now_s() - begun_s);
             answer_list(writer, writer->round.reports);
             writer->round.reports = NULL;
             return true;
@@ -446,6 +467,7 @@ static void *run(void *context)
         struct job *jobs = job_queue_take(&writer->questions, WRITER_ROUND_BYTES, WRITER_PEERS_MS / 2);
         if (!jobs && job_queue_is_closed(&writer->questions))
             break;
+        note_busy(writer, metrics_now_s());
         if (jobs)
             going = run_jobs(writer, jobs);
         if (going && progress_now_ms() - writer->peers_read_ms >= WRITER_PEERS_MS)
@@ -454,6 +476,7 @@ static void *run(void *context)
             answer_list(writer, writer->reports);
             writer->reports = NULL;
         }
+        note_busy(writer, 0);
     }
     if (!going && !atomic_load(&writer->give_up)) {
         struct job *job = job_create(JOB_LOST);
@@ -503,6 +526,7 @@ static enum store_error read_start(struct writer *writer, struct writer_start *s
         error = STORE_ERROR_MEMORY;
     for (size_t i = 0; i < count && error == STORE_OK; i++) {
         error = round_load(&writer->round, &running[i], text);
+        tell_waiting(writer, NULL);
         if (error == STORE_OK &&
             start_experiment(writer->book.ledgers[i], &start->experiments[start->experiment_count++]) != 0)
             error = STORE_ERROR_MEMORY;
@@ -567,7 +591,8 @@ static void release(struct writer *writer)
 }
 
 struct writer *writer_create(const char *conninfo, uint64_t window, bool allow_unsafe, int wake,
-                             atomic_bool *stop, struct writer_start *start, char *reason, size_t reason_size)
+                             atomic_bool *stop, const struct writer_waiting *waiting,
+                             struct writer_start *start, char *reason, size_t reason_size)
 {
     struct writer *writer = calloc(1, sizeof *writer);
     if (!writer) {
@@ -577,6 +602,8 @@ struct writer *writer_create(const char *conninfo, uint64_t window, bool allow_u
     snprintf(writer->conninfo, sizeof writer->conninfo, "%s", conninfo);
     writer->wake = wake;
     writer->allow_unsafe = allow_unsafe;
+    if (waiting)
+        writer->waiting = *waiting;
     writer->rechecks_old = true;
     writer->jitter = (uint64_t)progress_now_ms();
     writer->round = (struct round){.book = &writer->book, .window = window};
@@ -631,6 +658,7 @@ struct writer_counters writer_counters(struct writer *writer)
 {
     pthread_mutex_lock(&writer->mutex);
     struct writer_counters counters = writer->counters;
+    counters.busy_s = writer->busy_since_s > 0 ? metrics_now_s() - writer->busy_since_s : 0;
     pthread_mutex_unlock(&writer->mutex);
     return counters;
 }

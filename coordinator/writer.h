@@ -8,6 +8,7 @@
 #include <stdatomic.h>
 
 #include "coordinator/job.h"
+#include "coordinator/metrics.h"
 
 enum {
     WRITER_QUEUE_JOBS = 8192,
@@ -40,11 +41,18 @@ struct writer_start {
 
 struct writer;
 
+/* Hears, while writer_create goes on, what it waits for; NULL: it got a step further. */
+struct writer_waiting {
+    void (*say)(void *context, const char *reason);
+    void *context;
+};
+
 /* Connects, waiting for the database and for leadership until *stop is set, and starts the thread. `wake` is
  * rung when answers wait. NULL with the reason when stopped, or when the database is not ours to use (schema,
  * unsafe settings). `allow_unsafe` accepts fsync or synchronous_commit off. */
 struct writer *writer_create(const char *conninfo, uint64_t window, bool allow_unsafe, int wake,
-                             atomic_bool *stop, struct writer_start *start, char *reason, size_t reason_size);
+                             atomic_bool *stop, const struct writer_waiting *waiting,
+                             struct writer_start *start, char *reason, size_t reason_size);
 void writer_start_done(struct writer_start *start);
 /* Commits what is queued if the database answers within deadline_ms, and ends the thread. */
 void writer_destroy(struct writer *writer, int deadline_ms);
@@ -56,9 +64,11 @@ struct job *writer_answers(struct writer *writer);
 /* Is the database there? When not, `reason` (may be NULL) says since when and why. */
 bool writer_is_up(struct writer *writer, char *reason, size_t reason_size);
 size_t writer_queue_count(struct writer *writer);
-/* Transactions, games committed, duplicates, conflicts. */
+/* Transactions, games committed, duplicates, conflicts; how long transactions took. */
 struct writer_counters {
     uint64_t commits, games, duplicates, conflicts, reconnects;
+    struct histogram commit;
+    double busy_s; /* at what it does now; 0: it waits */
 };
 struct writer_counters writer_counters(struct writer *writer);
 
