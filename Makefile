@@ -48,7 +48,7 @@ LIB_COORDINATOR := $(BUILD)/libkroo-coordinator.a
 
 EXECUTABLES := $(addprefix $(BUILD)/,kroo kroo-coordinator kroo-worker kroo-train kroo-engine)
 
-.PHONY: all help demo check bench fuzz format format-check install clean unit
+.PHONY: all help demo check bench fuzz format format-check install man clean unit
 .DEFAULT_GOAL := all
 all: $(EXECUTABLES)
 
@@ -59,6 +59,7 @@ help:
 	  'make bench      measure; table on the terminal, build/bench.json' \
 	  'make fuzz       long fuzz runs' \
 	  'make format     format the sources' \
+	  'make man        man pages and completions into $(BUILD)/manual/' \
 	  'make install    PREFIX=/usr/local DESTDIR=' \
 	  'make extension  build the server extension; make install-extension puts it where PostgreSQL looks'
 
@@ -268,8 +269,41 @@ format:
 format-check:
 	@clang-format --dry-run -Werror $(FORMATTED)
 
-install: all
-	install -d $(DESTDIR)$(PREFIX)/bin
+# --- man pages and completions, out of the programs' own --help ---------------------------------------------------
+PROGRAMS := $(notdir $(EXECUTABLES))
+MAN_DAY = $(shell date -u -d @$${SOURCE_DATE_EPOCH:-$$(git log -1 --format=%ct 2>/dev/null || date +%s)} +%Y-%m-%d)
+WALKS := $(PROGRAMS:%=$(BUILD)/manual/%.help)
+MAN := $(PROGRAMS:%=$(BUILD)/manual/%.1)
+COMPLETIONS := $(BUILD)/manual/kroo.bash $(BUILD)/manual/_kroo
+man: $(MAN) $(COMPLETIONS)
+$(WALKS): $(BUILD)/manual/%.help: $(BUILD)/% deploy/manual/walk.sh
+	@mkdir -p $(@D)
+	sh deploy/manual/walk.sh $(BUILD) $* >$@.tmp && mv $@.tmp $@
+$(MAN): %.1: %.help deploy/manual/man.awk
+	awk -v day=$(MAN_DAY) -f deploy/manual/man.awk $< >$@
+$(BUILD)/manual/kroo.bash: $(WALKS) deploy/manual/completion.awk
+	cat $(WALKS) | awk -v shell=bash -f deploy/manual/completion.awk >$@
+$(BUILD)/manual/_kroo: $(WALKS) deploy/manual/completion.awk
+	cat $(WALKS) | awk -v shell=zsh -f deploy/manual/completion.awk >$@
+
+# Programs, man pages, completions, systemd units (for PREFIX), and what deploy/README.md speaks of, as examples.
+install: all man
+	install -d $(addprefix $(DESTDIR)$(PREFIX)/,bin share/man/man1 share/bash-completion/completions \
+	  share/zsh/vendor-completions lib/systemd/system share/doc/kroo share/kroo)
 	install -m 755 $(EXECUTABLES) $(DESTDIR)$(PREFIX)/bin
+	install -m 644 $(MAN) $(DESTDIR)$(PREFIX)/share/man/man1
+	install -m 644 $(BUILD)/manual/kroo.bash $(DESTDIR)$(PREFIX)/share/bash-completion/completions/kroo
+	for program in $(filter-out kroo,$(PROGRAMS)); do \
+	  ln -sf kroo $(DESTDIR)$(PREFIX)/share/bash-completion/completions/$$program; done
+	install -m 644 $(BUILD)/manual/_kroo $(DESTDIR)$(PREFIX)/share/zsh/vendor-completions
+	for unit in deploy/systemd/*.service; do \
+	  sed 's|/usr/bin/|$(PREFIX)/bin/|' $$unit >$(DESTDIR)$(PREFIX)/lib/systemd/system/$${unit##*/}; done
+	chmod 644 $(DESTDIR)$(PREFIX)/lib/systemd/system/kroo-*.service
+	for page in README.md deploy/README.md coordinator/README.md proto/README.md sql/README.md; do \
+	  install -D -m 644 $$page $(DESTDIR)$(PREFIX)/share/doc/kroo/$$page; done
+	for folder in $(INSTALLED_EXAMPLES); do \
+	  install -d $(DESTDIR)$(PREFIX)/share/kroo/$$folder && \
+	  install -m 644 deploy/$$folder/* $(DESTDIR)$(PREFIX)/share/kroo/$$folder; done
+INSTALLED_EXAMPLES := prometheus
 
 -include $(shell find $(BUILD)/obj -name '*.d' 2>/dev/null)

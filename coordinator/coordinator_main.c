@@ -261,6 +261,9 @@ int main(int argc, char **argv)
     static const struct argp argp = {options, parse_option, NULL, doc, NULL, NULL, NULL};
     struct arguments arguments = {0};
     char reason[512] = "";
+    static char version[128];
+    snprintf(version, sizeof version, "kroo-coordinator (%s)", engine_build());
+    argp_program_version = version;
     argp_err_exit_status = EXIT_USAGE;
     if (argp_parse(&argp, argc, argv, 0, NULL, &arguments) != 0)
         return EXIT_USAGE;

@@ -155,29 +155,8 @@ static double open_descriptors(void)
     return count - 3; /* `.`, `..` and the folder itself */
 }
 
-/* Unix time at which the process began: the boot's, and field 22 of its stat. */
-static double started_s(void)
-{
-    char line[1024];
-    unsigned long long boot = 0, ticks = 0;
-    FILE *file = fopen("/proc/stat", "re");
-    while (file && fgets(line, sizeof line, file))
-        if (sscanf(line, "btime %llu", &boot) == 1)
-            break;
-    if (file)
-        fclose(file);
-    file = fopen("/proc/self/stat", "re");
-    const char *after = file && fgets(line, sizeof line, file) ? strrchr(line, ')') : NULL;
-    if (after)
-        sscanf(after + 1, " %*c %*d %*d %*d %*d %*d %*u %*u %*u %*u %*u %*u %*u %*d %*d %*d %*d %*d %*d %llu",
-               &ticks);
-    if (file)
-        fclose(file);
-    return (double)boot + (double)ticks / (double)sysconf(_SC_CLK_TCK);
-}
-
 /* Under the names that every exporter gives them. */
-static void put_process(FILE *out)
+static void put_process(FILE *out, double started_s)
 {
     struct rusage usage = {0};
     struct rlimit limit = {0};
@@ -197,7 +176,7 @@ static void put_process(FILE *out)
     put_single(out, "process_open_fds", "gauge", "Open descriptors; a connection takes one.",
                open_descriptors());
     put_single(out, "process_max_fds", "gauge", "Most descriptors it may open.", (double)limit.rlim_cur);
-    put_single(out, "process_start_time_seconds", "gauge", "When it began, in Unix time.", started_s());
+    put_single(out, "process_start_time_seconds", "gauge", "When it began, in Unix time.", started_s);
 }
 
 char *metrics_render(const struct metrics *metrics, size_t *size)
@@ -217,7 +196,7 @@ char *metrics_render(const struct metrics *metrics, size_t *size)
     }
     for (int i = 0; i < METRICS_HISTOGRAMS; i++)
         put_histogram(out, histograms[i].name, histograms[i].help, &metrics->histogram[i]);
-    put_process(out);
+    put_process(out, metrics->started_s);
     int bad = ferror(out);
     if (fclose(out) != 0 || bad) {
         free(text);

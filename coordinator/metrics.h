@@ -75,6 +75,7 @@ enum metrics_histogram {
 /* A snapshot: copied as a whole, points at nothing. */
 struct metrics {
     enum metrics_state state;
+    double started_s; /* Unix time */
     char build[METRICS_TEXT];
     char why[METRICS_TEXT]; /* what is waited for, or what keeps it from serving; "": nothing */
     double number[METRICS_NUMBERS];

@@ -2,6 +2,7 @@
  * supervisor wants to know. */
 #include <stdio.h>
 #include <string.h>
+#include <time.h>
 
 #include "coordinator/server_parts.h"
 #include "engine/build.h"
@@ -11,6 +12,7 @@
 
 int server_metrics_open(struct server *server, char *reason, size_t reason_size)
 {
+    server->metrics.started_s = (double)time(NULL);
     snprintf(server->metrics.build, sizeof server->metrics.build, "%s", engine_build());
     if (!server->options.metrics)
         return 0;
