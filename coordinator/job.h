@@ -37,6 +37,7 @@ enum job_kind {
     JOB_HOOKS,    /* claims hooks that are due */
     JOB_ARTIFACT, /* an artifact's bytes, for the chunks */
     JOB_LOOKUP,   /* an experiment that is not in memory */
+    JOB_PLAYERS,  /* of a batch of a tune that is not in memory (any more) */
     /* from the writer, unasked */
     JOB_REPORT,  /* an experiment moved: pairs complete, prefix, decision */
     JOB_PEERS,   /* the allow-list, and the champion */
@@ -54,11 +55,19 @@ struct job_results {
     size_t refused_count;
 };
 
+struct job_players {
+    uint64_t experiment, pair;
+    bool found;
+    uint32_t batch_pairs; /* 0: it is no tune */
+    struct store_tune_batch batch;
+};
+
 struct job_grant {
     struct store_lease lease;
     uint32_t term_ms;
-    bool late;  /* the experiment had its verdict already: no row, no lease */
-    bool again; /* one pair that is played already */
+    bool late;                   /* the experiment had its verdict already: no row, no lease */
+    bool again;                  /* one pair that is played already */
+    struct job_players *players; /* owned; of a pair of a tune that is played again: who plays its batch */
 };
 
 struct job_leases_end {
@@ -214,6 +223,7 @@ struct job {
         struct job_hooks hooks;
         struct job_artifact artifact;
         struct job_lookup lookup;
+        struct job_players players;
         struct job_report report;
         struct job_recheck recheck;
         struct job_peers peers;

@@ -122,6 +122,10 @@ void server_tune_take(struct server *server, struct server_experiment *experimen
 /* The specification of a lease: the players of its batch. */
 void server_tune_spec(const struct server_experiment *experiment, uint64_t first_pair,
                       struct message_spec *spec);
+/* Who plays a batch that was forgotten, from the database. False without memory, or when it is no tune. */
+bool server_tune_recall(struct server_experiment *experiment, const struct job_players *players);
+/* True when these results have to wait for players that are being looked up, and their sender was told. */
+bool server_tune_waits(struct server *server, const struct session *session, const struct message *message);
 /* What was made at a tune's end enters memory. */
 void server_tune_follow_up(struct server *server, uint64_t experiment);
 
