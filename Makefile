@@ -58,6 +58,7 @@ help:
 	  'make check      install what is missing, build, run every test' \
 	  'make bench      measure; table on the terminal, build/bench.json' \
 	  'make fuzz       long fuzz runs' \
+  'make fault      kill processes at random: RUNS=200 SEED=n' \
 	  'make format     format the sources' \
 	  'make man        man pages and completions into $(BUILD)/manual/' \
 	  'make install    PREFIX=/usr/local DESTDIR=' \
@@ -200,6 +201,13 @@ $(BUILD)/tests/system/proxy: $(call obj,tests/system/proxy.c)
 	@mkdir -p $(@D)
 	$(link)
 
+# Kills a process at a named step; stands in front of its libraries, so the programs are those that are shipped.
+KILLER := $(BUILD)/tests/fault/killer.so
+TEST_PROGRAMS += $(KILLER)
+$(KILLER): tests/fault/killer.c
+	@mkdir -p $(@D)
+	$(CC) -std=c17 $(OPTIMIZE) $(WARNINGS) -D_GNU_SOURCE -fPIC -shared -o $@ $< -ldl
+
 unit-programs: $(UNIT) $(TEST_PROGRAMS)
 .PHONY: unit-programs
 unit: $(UNIT)
@@ -224,6 +232,14 @@ check: setup
 run-tests: $(EXECUTABLES) $(UNIT) $(TEST_PROGRAMS) fuzz-replay-programs
 	@KROO_BUILD=$(abspath $(BUILD)) sh tests/run.sh $(UNIT) $(FUZZ_REPLAY) tests/sql/run.sh $(SYSTEM_TESTS)
 .PHONY: run-tests
+
+# Kills at random: RUNS of them, chosen by SEED (any, if none is given; it is printed).
+RUNS ?= 200
+SEED ?=
+fault: setup
+	@$(MAKE) --no-print-directory -j$$(nproc) all $(KILLER)
+	@KROO_BUILD=$(abspath $(BUILD)) tests/fault/crash.sh $(RUNS) $(SEED)
+.PHONY: fault
 
 bench: setup
 	@$(MAKE) --no-print-directory -j$$(nproc) all $(BUILD)/bench/load $(BUILD)/bench/trainer

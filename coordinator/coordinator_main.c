@@ -54,7 +54,8 @@ static const struct argp_option options[] = {
      "serve /metrics for Prometheus, /healthz and /readyz there; PORT alone: on 127.0.0.1 (off)", 0},
     {"log-level", OPTION_LOG, "LEVEL", 0, "debug, info, warning or error (info)", 0},
     {"log-format", OPTION_FORMAT, "FORMAT", 0, "text or json, one object a line (text)", 0},
-    {"allow-unsafe-database", OPTION_UNSAFE, NULL, 0, "accept fsync or synchronous_commit off", 0},
+    {"allow-unsafe-database", OPTION_UNSAFE, NULL, 0,
+     "accept fsync, full_page_writes or synchronous_commit off", 0},
     {0},
 };
 
@@ -129,8 +130,8 @@ static const char doc[] =
     "gets back through the full rules, and commits it to PostgreSQL before it acknowledges."
     "\vSettings come from options, KROO_* variables, the file named by --config or KROO_CONFIG, defaults, in "
     "this order. `kroo up` starts a private cluster with everything set.\n\n"
-    "Exit status: 0 stopped by a signal after draining, 1 could not start or lost its database to another "
-    "coordinator, 2 wrong usage.\n\n"
+    "Exit status: 0 stopped by a signal after draining, 1 could not start, 2 wrong usage. Several may run on "
+    "one database: one leads, the others wait for the lead and listen only when they have it.\n\n"
     "Example:\n  kroo-coordinator --database 'host=/run/postgresql dbname=kroo' --endpoint "
     "tcp://0.0.0.0:7710 --key /etc/kroo/coordinator.key";
 
@@ -176,7 +177,8 @@ static int read_fitness(const struct settings *settings, struct fitness_policy *
     } wanted[] = {{"reference_speed", UINT32_MAX, FITNESS_REFERENCE, &out->reference},
                   {"timed_slow", 100, FITNESS_SLOW, &out->slow},
                   {"timed_spread", 1000000, FITNESS_SPREAD, &out->spread},
-                  {"timed_load", 1000000, FITNESS_LOAD, &out->load}};
+                  {"timed_load", 1000000, FITNESS_LOAD, &out->load},
+                  {"timed_age", INT32_MAX, FITNESS_AGE_S, &out->age_s}};
     for (size_t i = 0; i < sizeof wanted / sizeof *wanted; i++) {
         int64_t value;
         if (settings_number(settings, wanted[i].name, 0, wanted[i].most, wanted[i].usual, &value, reason,
@@ -246,7 +248,12 @@ static int run(const struct settings *settings, bool allow_unsafe)
         server.term_ms = (uint32_t)numbers.term_ms;
         server.progress_ms = (uint32_t)numbers.progress_ms;
         raise_descriptors();
-        if (server_run(&server, wake, &stop, (int)numbers.drain_ms, reason, sizeof reason) != 0)
+        int outcome;
+        while ((outcome = server_run(&server, wake, &stop, (int)numbers.drain_ms, reason, sizeof reason)) ==
+               SERVER_STOOD_DOWN)
+            log_line(LOG_LEVEL_WARNING, "stood-down",
+                     "reason=\"%s\": waiting for the lead, to read everything anew", reason);
+        if (outcome != 0)
             status = fail(EXIT_REFUSED, reason);
     }
     if (key_file)

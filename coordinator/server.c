@@ -363,8 +363,8 @@ static int open_server(struct server *server, int wake, atomic_bool *stop, char 
     const struct server_options *options = &server->options;
     struct writer_start start;
     const struct writer_waiting waiting = {server_metrics_waiting, server};
-    server->writer = writer_create(options->conninfo, options->window, options->allow_unsafe, wake, stop,
-                                   &waiting, &start, reason, reason_size);
+    server->writer = writer_create(options->conninfo, options->window, options->allow_unsafe,
+                                   options->term_ms, wake, stop, &waiting, &start, reason, reason_size);
     if (!server->writer)
         return -1;
     server->now_ms = server->started_ms = progress_now_ms();
@@ -654,11 +654,13 @@ int server_run(const struct server_options *options, int wake, atomic_bool *stop
     if (outcome == 0)
         outcome = open_server(server, wake, stop, reason, reason_size);
     if (outcome == 0) {
+        server->now_ms = progress_now_ms();
+        server_tell_reference(server);
         server_metrics_leading(server);
         loop(server, wake, stop, drain_ms);
         if (server->lost) {
             snprintf(reason, reason_size, "the database is led by another coordinator or not ours any more");
-            outcome = -1;
+            outcome = SERVER_STOOD_DOWN;
         }
     } else if (atomic_load(stop)) {
         outcome = 0;

@@ -14,8 +14,9 @@ enum {
     WRITER_QUEUE_JOBS = 8192,
     WRITER_QUEUE_BYTES = 64 << 20,
     WRITER_ROUND_BYTES = 16 << 20, /* of one transaction */
-    WRITER_BACKOFF_MAX_MS = 10000,
-    WRITER_PEERS_MS = 1000, /* how old the allow-list may be */
+    WRITER_BACKOFF_MAX_MS = 3000,
+    WRITER_STANDBY_MS = 500, /* between two looks whether the lead is free */
+    WRITER_PEERS_MS = 1000,  /* how old the allow-list may be */
 };
 
 /* An experiment as the event loop needs it when it enters memory. */
@@ -49,9 +50,10 @@ struct writer_waiting {
 
 /* Connects, waiting for the database and for leadership until *stop is set, and starts the thread. `wake` is
  * rung when answers wait. NULL with the reason when stopped, or when the database is not ours to use (schema,
- * unsafe settings). `allow_unsafe` accepts fsync or synchronous_commit off. */
-struct writer *writer_create(const char *conninfo, uint64_t window, bool allow_unsafe, int wake,
-                             atomic_bool *stop, const struct writer_waiting *waiting,
+ * unsafe settings). `allow_unsafe` accepts fsync, full_page_writes or synchronous_commit off. A writer that
+ * says nothing to the database for `term_ms` (STORE_LEAD_IDLE_MIN_MS at least) loses the lead. */
+struct writer *writer_create(const char *conninfo, uint64_t window, bool allow_unsafe, uint32_t term_ms,
+                             int wake, atomic_bool *stop, const struct writer_waiting *waiting,
                              struct writer_start *start, char *reason, size_t reason_size);
 void writer_start_done(struct writer_start *start);
 /* Commits what is queued if the database answers within deadline_ms, and ends the thread. */

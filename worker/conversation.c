@@ -15,7 +15,7 @@ static const char *const ask_names[ASK_KINDS] = {
 static void forget_asks(struct worker *worker)
 {
     memset(worker->asks, 0, sizeof worker->asks);
-    worker->unsent_ms = 0;
+    worker->unsent_ms = worker->lost_ms = 0;
     worker->missed = false;
 }
 
@@ -115,6 +115,16 @@ static bool ask(struct worker *worker, enum ask_kind kind, struct message *messa
     return true;
 }
 
+static struct message_bench bench_of(const struct worker *worker, int64_t now)
+{
+    const struct yardstick *yardstick = &worker->yardstick;
+    int64_t ago_ms = yardstick->speed > 0 ? now - worker->measure.measured_ms : 0;
+    return (struct message_bench){.speed = yardstick->speed,
+                                  .spread_ppm = yardstick->spread_ppm,
+                                  .load_ppm = yardstick->load_ppm,
+                                  .measured_ms = ago_ms < INT32_MAX ? (uint32_t)ago_ms : INT32_MAX};
+}
+
 static void say_hello(struct worker *worker, int64_t now)
 {
     struct message message = {.kind = MESSAGE_HELLO};
@@ -124,9 +134,7 @@ static void say_hello(struct worker *worker, int64_t now)
                                            .session_nonce = worker->nonce,
                                            .slots = worker->options.slots,
                                            .credit = worker->options.credit};
-    message.hello.speed = worker->yardstick.speed;
-    message.hello.spread_ppm = worker->yardstick.spread_ppm;
-    message.hello.load_ppm = worker->yardstick.load_ppm;
+    message.hello.bench = bench_of(worker, now);
     snprintf(message.hello.tags, sizeof message.hello.tags, "%s", worker->options.tags);
     snprintf(message.hello.name, sizeof message.hello.name, "%s", worker->options.name);
     snprintf(message.hello.engine_build, sizeof message.hello.engine_build, "%s", engine_build());
@@ -221,7 +229,8 @@ static void say_release(struct worker *worker, bool goodbye, int64_t now)
 static void say_lease_request(struct worker *worker, int64_t now)
 {
     const char *reason;
-    if (!may_ask(worker, ASK_LEASE, now) || worker->leaving != LEAVING_NOT)
+    if (!may_ask(worker, ASK_LEASE, now) || worker->leaving != LEAVING_NOT ||
+        measure_holds_work(&worker->measure))
         return;
     uint32_t work_ms, pairs = workload_wanted(worker, &work_ms, &reason);
     if (reason != NULL)
@@ -229,8 +238,11 @@ static void say_lease_request(struct worker *worker, int64_t now)
     if (pairs == 0)
         return;
     struct message message = {.kind = MESSAGE_LEASE_REQUEST};
-    message.lease_request = (struct message_lease_request){
-        .pairs = pairs, .pairs_per_minute = (uint32_t)(worker->games_per_second * 30), .work_ms = work_ms};
+    message.lease_request =
+        (struct message_lease_request){.pairs = pairs,
+                                       .pairs_per_minute = (uint32_t)(worker->games_per_second * 30),
+                                       .work_ms = work_ms,
+                                       .bench = bench_of(worker, now)};
     ask(worker, ASK_LEASE, &message, now);
 }
 
@@ -249,13 +261,27 @@ void conversation_trouble(const struct worker *worker, char *text, size_t size)
     snprintf(text, size, "%s%s", trouble[0] != '\0' ? trouble : "is the coordinator running there?", hint);
 }
 
+/* Broken, and not repaired in a moment. Each worker's moment is another: they all lose a coordinator at once.
+ */
+static bool connection_lost(struct worker *worker, int64_t now)
+{
+    if (!dealer_is_apart(worker->dealer)) {
+        worker->lost_ms = 0;
+        return false;
+    }
+    if (worker->lost_ms == 0)
+        worker->lost_ms = now + INSIDE_LOST_MS + backoff_spread(&worker->backoff, INSIDE_LOST_MS);
+    return now >= worker->lost_ms;
+}
+
 static void greeting_failed(struct worker *worker, int64_t now)
 {
     char trouble[320];
     conversation_trouble(worker, trouble, sizeof trouble);
     log_line(LOG_LEVEL_WARNING, "no-answer",
-             "endpoint=%s after_ms=%u why=\"no answer to HELLO: %s\" next=\"a new socket\"",
-             dealer_endpoint(worker->dealer), worker->options.reply_ms, trouble);
+             "endpoint=%s after_ms=%lld why=\"no answer to HELLO: %s\" next=\"a new socket\"",
+             dealer_endpoint(worker->dealer),
+             (long long)(now - worker->asks[ASK_HELLO].deadline_ms) + worker->options.reply_ms, trouble);
     worker_idle(worker, "no connection to the coordinator", now);
     conversation_step(worker, SESSION_EVENT_SILENCE, now);
 }
@@ -271,7 +297,8 @@ static void see_to_deadlines(struct worker *worker, int64_t now)
         asked->out = false;
         worker->missed = true;
     }
-    bool unsent = worker->unsent_ms != 0 && now - worker->unsent_ms >= worker->options.reply_ms;
+    bool unsent = connection_lost(worker, now) ||
+                  (worker->unsent_ms != 0 && now - worker->unsent_ms >= worker->options.reply_ms);
     if (unsent || (worker->missed && now - worker->heard_ms >= 2 * (int64_t)worker->options.reply_ms)) {
         log_line(LOG_LEVEL_WARNING, "silence", "%s next=\"connect again\"",
                  unsent ? "the connection is gone" : "nothing was heard of the coordinator");
@@ -299,7 +326,7 @@ void conversation_tick(struct worker *worker, int64_t now)
     case SESSION_GREETING:
         if (may_ask(worker, ASK_HELLO, now))
             say_hello(worker, now);
-        if (now >= worker->asks[ASK_HELLO].deadline_ms)
+        if (now >= worker->asks[ASK_HELLO].deadline_ms || connection_lost(worker, now))
             greeting_failed(worker, now);
         break;
     case SESSION_READY:
@@ -515,9 +542,11 @@ static void hear_answer(struct worker *worker, enum ask_kind kind, const struct 
         return;
     case ASK_LEASE:
         if (message->kind == MESSAGE_LEASE_GRANT) {
+            worker->measure.asked |= message->lease_grant.measure;
             workload_adopt(worker, &message->lease_grant, now);
             break;
         }
+        worker->measure.asked |= message->nothing.measure;
         conversation_pause_asking(worker, bounded_wait(message->nothing.retry_ms), now);
         worker_idle(worker, message->nothing.because, now);
         break;
