@@ -210,6 +210,9 @@ $(BUILD)/tests/coordinator/test_simulation: $(SIMULATION)
 $(BUILD)/fault/simulate: $(call obj,tests/fault/simulate.c) $(SIMULATION) $(LIB_COORDINATOR) $(LIB_SQL) $(LIB_PROTO) $(LIB_ENGINE)
 	@mkdir -p $(@D)
 	$(link) $(PROTO_LIBS) $(SQL_LIBS) -lm
+$(BUILD)/fault/growth: $(call obj,tests/fault/growth.c) $(LIB_COORDINATOR) $(LIB_ENGINE)
+	@mkdir -p $(@D)
+	$(link) -lm
 $(BUILD)/tests/system/proxy: $(call obj,tests/system/proxy.c)
 	@mkdir -p $(@D)
 	$(link)
