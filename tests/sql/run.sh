@@ -10,10 +10,15 @@ trap 'exit 130' INT TERM HUP
 cluster_start || exit 1
 PGHOST=$cluster_directory PGUSER=kroo PGOPTIONS='-c client_min_messages=warning'
 export PGHOST PGUSER PGOPTIONS
+# migrate DATABASE FIRST LAST: applies the files of these numbers.
+migrate() {
+    for migration in sql/migrations/[0-9]*.sql; do
+        number=$(basename "$migration" | cut -c 1-3)
+        [ "$number" -lt "$2" ] || [ "$number" -gt "$3" ] || psql -qX1 -v ON_ERROR_STOP=1 "$1" -f "$migration" || exit 1
+    done
+}
 psql -qX -v ON_ERROR_STOP=1 postgres -c 'create database model' || exit 1
-for file in sql/migrations/[0-9]*.sql; do
-    psql -qX1 -v ON_ERROR_STOP=1 model -f "$file" || exit 1
-done
+migrate model 001 999
 psql -qX -v ON_ERROR_STOP=1 model -c 'create extension pgtap schema public' || exit 1
 documented() { printf '%s\n' "$(psql -qXAt model -f sql/document.sql)"; }
 if [ "${1:-}" = --document ]; then
@@ -48,7 +53,14 @@ for file in "$@"; do
         echo "ok - tests/sql/oware.sql # SKIP there is no $extension/kroo_oware.so: make extension"
         continue
     fi
-    psql -qX -v ON_ERROR_STOP=1 postgres -c "create database \"test_$name\" template model" || exit 1
+    if [ "$name" = backfill ]; then # a database that grew up with its schema
+        psql -qX -v ON_ERROR_STOP=1 postgres -c 'create database test_backfill' || exit 1
+        migrate test_backfill 001 008
+        psql -qX test_backfill -f tests/sql/backfill.psql && migrate test_backfill 009 999 &&
+            psql -qX -v ON_ERROR_STOP=1 test_backfill -c 'create extension pgtap schema public' || exit 1
+    else
+        psql -qX -v ON_ERROR_STOP=1 postgres -c "create database \"test_$name\" template model" || exit 1
+    fi
     if [ "$name" = oware ]; then
         load_extension || exit 1
         run_oware=yes

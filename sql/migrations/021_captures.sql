@@ -1,0 +1,282 @@
+-- Captures by ply without a replay of the games, and cheaper roll-ups.
+--
+-- Captures are what a replay alone can tell, and the database has no rules engine. So the coordinator, who replays every
+-- game that it stores, counts them and adds them with capture_add() in the transaction that stores the games. When a stored
+-- game is replaced or taken out, its segment goes to capture_due, and whoever did it counts that segment anew before its
+-- transaction ends (capture_due_take, then capture_put); so do `kroo migrate` and the coordinator at its start with
+-- whatever is due from elsewhere: games from before this migration, or changed by hand.
+-- Endings, lengths and openings of a segment are read in one pass, and pairs without a join.
+
+set local role kroo_owner;
+set local search_path = kroo, pg_temp;
+
+create table capture_rollup (
+    experiment_id bigint not null,
+    segment bigint not null check (segment >= 0),
+    games integer[] not null,
+    captures integer[] not null,
+    seeds integer[] not null,
+    primary key (experiment_id, segment),
+    constraint capture_rollup_plies check (cardinality(games) = cardinality(captures) and cardinality(games) = cardinality(seeds))
+) with (fillfactor = 50);
+comment on table capture_rollup is 'Stored games by what each ply captured; read captures_by_ply.';
+comment on column capture_rollup.experiment_id is 'The experiment.';
+comment on column capture_rollup.segment is 'Pairs segment * 32768 and the 32767 after it.';
+comment on column capture_rollup.games is 'Element N: how many stored games, counted or not, have a ply N.';
+comment on column capture_rollup.captures is 'Element N: how many of these capture at ply N.';
+comment on column capture_rollup.seeds is 'Element N: seeds that they capture at ply N, those given to the opponent not counted.';
+
+create table capture_due (
+    experiment_id bigint not null,
+    segment bigint not null check (segment >= 0),
+    primary key (experiment_id, segment)
+);
+comment on table capture_due is 'Segments whose captures have to be counted anew, from their games: `kroo migrate` and the coordinator''s start do. They are not in capture_rollup.';
+comment on column capture_due.experiment_id is 'The experiment.';
+comment on column capture_due.segment is 'As in capture_rollup.';
+
+-- Once a transaction that counts the segment anew is over, what it could not see is added.
+create function capture_add(experiment bigint, segment bigint, games integer[], captures integer[], seeds integer[]) returns void
+language plpgsql security definer set search_path = kroo, pg_temp as $$
+begin
+    perform from capture_due d where d.experiment_id = experiment and d.segment = capture_add.segment for share;
+    if found then
+        return;
+    end if;
+    insert into capture_rollup as r values (experiment, segment, games, captures, seeds)
+    on conflict on constraint capture_rollup_pkey do update set (games, captures, seeds) = (
+        select array_agg(coalesce(u.g, 0) + coalesce(u.more_g, 0) order by u.ply),
+            array_agg(coalesce(u.c, 0) + coalesce(u.more_c, 0) order by u.ply),
+            array_agg(coalesce(u.s, 0) + coalesce(u.more_s, 0) order by u.ply)
+        from unnest(r.games, r.captures, r.seeds, excluded.games, excluded.captures, excluded.seeds)
+            with ordinality u (g, c, s, more_g, more_c, more_s, ply)
+    );
+end
+$$;
+comment on function capture_add(bigint, bigint, integer[], integer[], integer[]) is
+    'Adds games that were stored in a segment: element N of the lists is about ply N. For who inserts games.';
+
+create function capture_forget(experiment bigint, segment bigint) returns void
+language sql security definer set search_path = kroo, pg_temp as $$
+    insert into capture_due values (experiment, segment) on conflict do nothing;
+    delete from capture_rollup r where r.experiment_id = experiment and r.segment = capture_forget.segment;
+$$;
+comment on function capture_forget(bigint, bigint) is
+    'Has the captures of a segment counted anew: its games have changed, or some were inserted past capture_add().';
+
+create function capture_due_take(most integer) returns table (experiment_id bigint, segment bigint, rules text)
+language sql security definer set search_path = kroo, pg_temp as $$
+    select d.experiment_id, d.segment, e.rules from capture_due d join experiment e on e.id = d.experiment_id
+    order by d.experiment_id, d.segment limit most for update of d
+$$;
+comment on function capture_due_take(integer) is
+    'Segments whose captures are to be counted anew, locked until the transaction ends, with the rules of their games.';
+
+create function capture_put(experiment bigint, segment bigint, games integer[], captures integer[], seeds integer[]) returns void
+language sql security definer set search_path = kroo, pg_temp as $$
+    delete from capture_rollup r where r.experiment_id = experiment and r.segment = capture_put.segment;
+    insert into capture_rollup select experiment, capture_put.segment, games, captures, seeds where cardinality(games) > 0;
+    delete from capture_due d where d.experiment_id = experiment and d.segment = capture_put.segment;
+$$;
+comment on function capture_put(bigint, bigint, integer[], integer[], integer[]) is
+    'Sets the captures of a segment that was taken by capture_due_take().';
+
+create view captures_by_ply as
+select r.experiment_id, u.ply::integer as ply, sum(u.games)::bigint as games, sum(u.captures)::bigint as captures,
+    sum(u.seeds)::bigint as seeds, round(sum(u.seeds)::numeric / sum(u.games), 3) as mean_seeds
+from capture_rollup r, unnest(r.games, r.captures, r.seeds) with ordinality u (games, captures, seeds, ply)
+group by r.experiment_id, u.ply;
+comment on view captures_by_ply is 'How often and how much is captured at each ply, over all stored games of an experiment, counted or not.';
+comment on column captures_by_ply.experiment_id is 'The experiment.';
+comment on column captures_by_ply.ply is 'The ply, the first is 1.';
+comment on column captures_by_ply.games is 'Games that have this ply.';
+comment on column captures_by_ply.captures is 'Of these, games that capture at this ply.';
+comment on column captures_by_ply.seeds is 'Seeds captured at this ply.';
+comment on column captures_by_ply.mean_seeds is 'Seeds captured at this ply in a game that has it.';
+
+-- --- one pass over a segment ----------------------------------------------------------------------------------------------
+
+create function rollup_games(experiment bigint, first_pair bigint, end_pair bigint)
+returns table (reason text, result text, plies integer, opening text, games bigint)
+language sql stable set search_path = kroo, pg_temp set enable_seqscan = off as $$
+    select g.reason, g.result, g.plies, left(g.moves, 4), count(*)
+    from game g where g.experiment_id = experiment and g.pair_no >= first_pair and g.pair_no < end_pair
+    group by grouping sets ((g.reason, g.result, g.plies), (left(g.moves, 4), g.result))
+$$;
+comment on function rollup_games(bigint, bigint, bigint) is
+    'Games of some pairs of an experiment, twice: by ending and length (opening is null), and by opening and result (reason is null).';
+
+-- The legs lie side by side in the primary key.
+create or replace function rollup_pairs(experiment bigint, first_pair bigint, end_pair bigint)
+returns table (opening text, p00 bigint, p01 bigint, p02 bigint, p10 bigint, p11 bigint, p12 bigint, p20 bigint,
+    p21 bigint, p22 bigint)
+language plpgsql stable set search_path = kroo, pg_temp set enable_seqscan = off set enable_bitmapscan = off as $$
+declare
+    given integer := (select case when x.book_sha256 is null then x.opening_plies else 5 end
+        from experiment x where x.id = experiment and x.kind <> 'selfplay');
+begin
+    if given is null then
+        return;
+    end if;
+    return query
+    select p.opening, count(*) filter (where p.points = 0), count(*) filter (where p.points = 1),
+        count(*) filter (where p.points = 2), count(*) filter (where p.points = 10),
+        count(*) filter (where p.points = 11), count(*) filter (where p.points = 12),
+        count(*) filter (where p.points = 20), count(*) filter (where p.points = 21),
+        count(*) filter (where p.points = 22)
+    from (
+        select shared_opening(l.moves, l.other, given) as opening, l.points
+        from (
+            select left(g.moves, 4) as moves, lead(left(g.moves, 4)) over pair as other,
+                10 * g.a_half_points + lead(g.a_half_points) over pair as points
+            from game g where g.experiment_id = experiment and g.pair_no >= first_pair and g.pair_no < end_pair
+            window pair as (partition by g.pair_no order by g.leg)
+        ) l
+        where l.other is not null
+    ) p
+    group by p.opening;
+end
+$$;
+
+create or replace function rollup_fill(experiment bigint, first_pair bigint, end_pair bigint) returns void
+language sql security definer set search_path = kroo, pg_temp as $$
+    with g as materialized (select * from rollup_games(experiment, first_pair, end_pair)),
+    lengths as (
+        insert into length_rollup
+        select experiment, first_pair / rollup_segment_pairs(), plies, sum(games),
+            coalesce(sum(games) filter (where result = 'draw'), 0)
+        from g where opening is null group by plies
+    ), openings as (
+        insert into opening_rollup
+        select experiment, first_pair / rollup_segment_pairs(), opening, sum(games),
+            coalesce(sum(games) filter (where result = 'south'), 0), coalesce(sum(games) filter (where result = 'draw'), 0)
+        from g where opening is not null group by opening
+    )
+    insert into ending_rollup
+    select experiment, first_pair / rollup_segment_pairs(), reason, result, sum(games), sum(games * plies)
+    from g where opening is null group by reason, result;
+    insert into pair_rollup
+    select experiment, first_pair / rollup_segment_pairs(), p.* from rollup_pairs(experiment, first_pair, end_pair) p;
+$$;
+
+create or replace function rollup_on_game() returns trigger
+language plpgsql security definer set search_path = kroo, pg_temp as $$
+declare
+    size constant bigint := rollup_segment_pairs();
+    stale record;
+begin
+    for stale in
+        select distinct g.experiment_id, g.pair_no / size as segment, c.rolled_pairs
+        from changed_game g join experiment_counter c on c.experiment_id = g.experiment_id
+    loop
+        perform session_rollup_refill(stale.experiment_id, stale.segment, stale.segment);
+        perform capture_forget(stale.experiment_id, stale.segment);
+        continue when stale.segment * size >= stale.rolled_pairs;
+        perform rollup_drop(stale.experiment_id, stale.segment, stale.segment);
+        perform rollup_fill(stale.experiment_id, stale.segment * size,
+            least((stale.segment + 1) * size, stale.rolled_pairs));
+    end loop;
+    return null;
+end
+$$;
+
+create or replace function rollup_on_deletion() returns trigger
+language plpgsql security definer set search_path = kroo, pg_temp as $$
+begin
+    perform rollup_drop(old.experiment_id, 0, old.rolled_pairs / rollup_segment_pairs());
+    delete from session_rollup where experiment_id = old.experiment_id;
+    delete from capture_rollup where experiment_id = old.experiment_id;
+    delete from capture_due where experiment_id = old.experiment_id;
+    return old;
+end
+$$;
+
+-- As in 009, by one pass over each segment. Captures need a replay: `kroo verify` compares them.
+create or replace function verify_rollups(experiment bigint) returns table (experiment_id bigint, source text, place text,
+    recorded text, recomputed text)
+language sql stable set search_path = kroo, pg_temp as $$
+    with c as (
+        select c.rolled_pairs, rollup_due(c.experiment_id, c.prefix_pairs) as due from experiment_counter c
+        where c.experiment_id = verify_rollups.experiment
+    ), segment as (
+        select n, n * rollup_segment_pairs() as first_pair,
+            least((n + 1) * rollup_segment_pairs(), c.rolled_pairs) as end_pair
+        from c, generate_series(0, (c.rolled_pairs - 1) / rollup_segment_pairs()) n where c.rolled_pairs > 0
+    ), counted as materialized (
+        select s.n as segment, g.* from segment s, rollup_games(verify_rollups.experiment, s.first_pair, s.end_pair) g
+    ), played as (
+        select n as segment, s.* from generate_series(0, greatest(
+                (select max(g.pair_no) from game g where g.experiment_id = verify_rollups.experiment),
+                (select max(r.segment) from session_rollup r where r.experiment_id = verify_rollups.experiment)
+                    * rollup_segment_pairs()) / rollup_segment_pairs()) n,
+            rollup_sessions(verify_rollups.experiment, n * rollup_segment_pairs(), (n + 1) * rollup_segment_pairs()) s
+    ), checked (source, place, recorded, recomputed) as (
+        select 'ending_rollup', format('segment %s, %s %s', segment, reason, result),
+            format('%s games, %s plies', r.games, r.plies), format('%s games, %s plies', s.games, s.plies)
+        from (select * from ending_rollup r where r.experiment_id = verify_rollups.experiment) r
+            full join (select segment, reason, result, sum(games) as games, sum(games * plies) as plies from counted
+                where opening is null group by segment, reason, result) s using (segment, reason, result)
+        union all
+        select 'length_rollup', format('segment %s, %s plies', segment, plies),
+            format('%s games, %s drawn', r.games, r.draws), format('%s games, %s drawn', s.games, s.draws)
+        from (select * from length_rollup r where r.experiment_id = verify_rollups.experiment) r
+            full join (select segment, plies, sum(games) as games,
+                coalesce(sum(games) filter (where result = 'draw'), 0) as draws from counted
+                where opening is null group by segment, plies) s using (segment, plies)
+        union all
+        select 'opening_rollup', format('segment %s, %s', segment, opening),
+            format('%s games, %s won by South, %s drawn', r.games, r.south_wins, r.draws),
+            format('%s games, %s won by South, %s drawn', s.games, s.south_wins, s.draws)
+        from (select * from opening_rollup r where r.experiment_id = verify_rollups.experiment) r
+            full join (select segment, opening, sum(games) as games,
+                coalesce(sum(games) filter (where result = 'south'), 0) as south_wins,
+                coalesce(sum(games) filter (where result = 'draw'), 0) as draws from counted
+                where opening is not null group by segment, opening) s using (segment, opening)
+        union all
+        select 'pair_rollup', format('segment %s, %s', segment, opening),
+            concat_ws(' ', r.p00, r.p01, r.p02, r.p10, r.p11, r.p12, r.p20, r.p21, r.p22),
+            concat_ws(' ', s.p00, s.p01, s.p02, s.p10, s.p11, s.p12, s.p20, s.p21, s.p22)
+        from (select * from pair_rollup r where r.experiment_id = verify_rollups.experiment) r
+            full join (select x.n as segment, p.* from segment x,
+                rollup_pairs(verify_rollups.experiment, x.first_pair, x.end_pair) p) s using (segment, opening)
+        union all
+        select 'session_rollup', format('segment %s, session %s', segment, session_id),
+            format('%s games, %s faults', coalesce(r.games, 0), coalesce(r.faults, 0)),
+            format('%s games, %s faults', coalesce(s.games, 0), coalesce(s.faults, 0))
+        from (select * from session_rollup r where r.experiment_id = verify_rollups.experiment) r
+            full join played s using (segment, session_id)
+        union all
+        select 'experiment_counter', 'rolled_pairs', rolled_pairs::text, due::text from c
+    )
+    select verify_rollups.experiment, k.source, k.place, k.recorded, k.recomputed from checked k
+    where k.recorded is distinct from k.recomputed
+$$;
+
+drop function rollup_endings(bigint, bigint, bigint), rollup_openings(bigint, bigint, bigint);
+
+-- Roll-ups are about all games and pairs that stand in the counted prefix, repeated pairs included.
+comment on table pair_rollup is 'Rolled-up counted pairs by opening, of all but self-play, pairs that repeat another one''s games included; read opening_pairs.';
+
+-- --- who may ------------------------------------------------------------------------------------------------------------
+
+revoke all on function capture_add(bigint, bigint, integer[], integer[], integer[]), capture_forget(bigint, bigint),
+    capture_due_take(integer), capture_put(bigint, bigint, integer[], integer[], integer[]), rollup_games(bigint, bigint, bigint)
+    from public;
+grant execute on function rollup_games(bigint, bigint, bigint) to kroo_coordinator, kroo_trainer, kroo_reader;
+grant execute on function capture_add(bigint, bigint, integer[], integer[], integer[]), capture_forget(bigint, bigint),
+    capture_due_take(integer), capture_put(bigint, bigint, integer[], integer[], integer[]) to kroo_coordinator;
+grant select on capture_rollup, capture_due, captures_by_ply to kroo_coordinator, kroo_trainer, kroo_reader;
+
+-- --- what is there already ----------------------------------------------------------------------------------------------
+
+-- 009 passed by the experiments that were decided before it with less than a segment.
+update experiment_counter c
+set rolled_pairs = rollup_move(c.experiment_id, c.rolled_pairs, rollup_due(c.experiment_id, c.prefix_pairs))
+where c.rolled_pairs <> rollup_due(c.experiment_id, c.prefix_pairs);
+
+insert into capture_due
+select c.experiment_id, n
+from experiment_counter c, lateral (select max(g.pair_no) as last from game g where g.experiment_id = c.experiment_id) p,
+    generate_series(0, p.last / rollup_segment_pairs()) n
+where exists (select from game g where g.experiment_id = c.experiment_id and g.pair_no >= n * rollup_segment_pairs()
+    and g.pair_no < (n + 1) * rollup_segment_pairs());
