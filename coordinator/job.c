@@ -14,6 +14,18 @@ struct job *job_create(enum job_kind kind)
     return job;
 }
 
+void job_control_done(struct job_control *control)
+{
+    for (size_t i = 0; i < control->part_count; i++)
+        free(control->parts[i].disputed);
+    free(control->parts);
+    free(control->disputed);
+    control->parts = NULL;
+    control->part_count = 0;
+    control->disputed = NULL;
+    control->disputed_count = 0;
+}
+
 void job_destroy(struct job *job)
 {
     if (!job)
@@ -50,7 +62,7 @@ void job_destroy(struct job *job)
         free(job->hooks.list);
         break;
     case JOB_CONTROL:
-        free(job->control.disputed);
+        job_control_done(&job->control);
         break;
     case JOB_PEERS:
         free(job->peers.peers);

@@ -139,6 +139,11 @@ void server_promote(struct server *server, struct session *session, const struct
 
 /* server_status.c */
 void server_status(struct server *server, struct session *session, const struct message *message);
+/* Nothing was heard of it for so long that it is taken to be gone. */
+bool server_is_silent(const struct server *server, const struct session *session);
+
+/* server_waits.c: the same question with `waits_from`. */
+void server_waits(struct server *server, struct session *session, const struct message *message);
 
 /* server_hook.c: at each tick; and those that were claimed. */
 void server_tend_hooks(struct server *server);

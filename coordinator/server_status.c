@@ -28,6 +28,11 @@ static int64_t silent_most_ms(const struct server *server)
     return 3 * (int64_t)server->options.progress_ms + SILENT_SLACK_MS;
 }
 
+bool server_is_silent(const struct server *server, const struct session *session)
+{
+    return server->now_ms - session->heard_ms > silent_most_ms(server);
+}
+
 static json_t *session_experiments(const struct server *server, const struct session *session,
                                    uint64_t experiments[EXPLAIN_EXPERIMENTS], size_t *count)
 {
@@ -119,6 +124,11 @@ void server_status(struct server *server, struct session *session, const struct 
                                       .array = json_array(),
                                       .asked = message->status_request.worker,
                                       .skip = message->status_request.skip};
+    if (message->status_request.waits_from > 0) {
+        json_decref(listing.array);
+        server_waits(server, session, message);
+        return;
+    }
     char database[STORE_TEXT] = "up";
     roster_each(server->roster, list_session, &listing);
     writer_is_up(server->writer, database, sizeof database);
