@@ -5,7 +5,7 @@
 -- game is replaced or taken out, its segment goes to capture_due, and whoever did it counts that segment anew before its
 -- transaction ends (capture_due_take, then capture_put); so do `kroo migrate` and the coordinator at its start with
 -- whatever is due from elsewhere: games from before this migration, or changed by hand.
--- Endings, lengths and openings of a segment are read in one pass, and pairs without a join.
+-- Endings, lengths and openings of a segment are read in one pass.
 
 set local role kroo_owner;
 set local search_path = kroo, pg_temp;
@@ -45,11 +45,14 @@ begin
     end if;
     insert into capture_rollup as r values (experiment, segment, games, captures, seeds)
     on conflict on constraint capture_rollup_pkey do update set (games, captures, seeds) = (
-        select array_agg(coalesce(u.g, 0) + coalesce(u.more_g, 0) order by u.ply),
-            array_agg(coalesce(u.c, 0) + coalesce(u.more_c, 0) order by u.ply),
-            array_agg(coalesce(u.s, 0) + coalesce(u.more_s, 0) order by u.ply)
-        from unnest(r.games, r.captures, r.seeds, excluded.games, excluded.captures, excluded.seeds)
-            with ordinality u (g, c, s, more_g, more_c, more_s, ply)
+        select array_agg(u.g), array_agg(u.c), array_agg(u.s)
+        from (
+            select coalesce(l.g, 0) + coalesce(l.more_g, 0) as g, coalesce(l.c, 0) + coalesce(l.more_c, 0) as c,
+                coalesce(l.s, 0) + coalesce(l.more_s, 0) as s
+            from unnest(r.games, r.captures, r.seeds, excluded.games, excluded.captures, excluded.seeds)
+                with ordinality l (g, c, s, more_g, more_c, more_s, ply)
+            order by l.ply
+        ) u
     );
 end
 $$;
@@ -106,11 +109,11 @@ $$;
 comment on function rollup_games(bigint, bigint, bigint) is
     'Games of some pairs of an experiment, twice: by ending and length (opening is null), and by opening and result (reason is null).';
 
--- The legs lie side by side in the primary key.
+-- As in 009, and nothing is read of self-play.
 create or replace function rollup_pairs(experiment bigint, first_pair bigint, end_pair bigint)
 returns table (opening text, p00 bigint, p01 bigint, p02 bigint, p10 bigint, p11 bigint, p12 bigint, p20 bigint,
     p21 bigint, p22 bigint)
-language plpgsql stable set search_path = kroo, pg_temp set enable_seqscan = off set enable_bitmapscan = off as $$
+language plpgsql stable set search_path = kroo, pg_temp set enable_seqscan = off set enable_nestloop = off as $$
 declare
     given integer := (select case when x.book_sha256 is null then x.opening_plies else 5 end
         from experiment x where x.id = experiment and x.kind <> 'selfplay');
@@ -125,14 +128,12 @@ begin
         count(*) filter (where p.points = 20), count(*) filter (where p.points = 21),
         count(*) filter (where p.points = 22)
     from (
-        select shared_opening(l.moves, l.other, given) as opening, l.points
-        from (
-            select left(g.moves, 4) as moves, lead(left(g.moves, 4)) over pair as other,
-                10 * g.a_half_points + lead(g.a_half_points) over pair as points
-            from game g where g.experiment_id = experiment and g.pair_no >= first_pair and g.pair_no < end_pair
-            window pair as (partition by g.pair_no order by g.leg)
-        ) l
-        where l.other is not null
+        select case when given <= 4 then left(a.moves, given) else shared_opening(a.moves, b.moves, given) end as opening,
+            10 * a.a_half_points + b.a_half_points as points
+        from game a, game b
+        where a.experiment_id = experiment and a.pair_no >= first_pair and a.pair_no < end_pair and a.leg = 0
+            and b.experiment_id = experiment and b.pair_no >= first_pair and b.pair_no < end_pair and b.leg = 1
+            and a.pair_no = b.pair_no
     ) p
     group by p.opening;
 end

@@ -1,7 +1,7 @@
 #!/bin/sh
 # The pgTAP tests: each file of tests/sql/ in a fresh migrated database of a private cluster. Speaks TAP.
 #   tests/sql/run.sh [FILE...]         all files without arguments
-#   tests/sql/run.sh --document        writes the second half of sql/README.md anew
+#   tests/sql/run.sh --document        writes sql/SCHEMA.md anew
 set -u
 cd "$(dirname "$0")/../.." || exit 1
 . tests/cluster.sh
@@ -22,7 +22,7 @@ migrate model 001 999
 psql -qX -v ON_ERROR_STOP=1 model -c 'create extension pgtap schema public' || exit 1
 documented() { printf '%s\n' "$(psql -qXAt model -f sql/document.sql)"; }
 if [ "${1:-}" = --document ]; then
-    { sed '/^## Tables$/,$d' sql/README.md && documented; } >build/README.sql.md && mv build/README.sql.md sql/README.md
+    documented >build/SCHEMA.sql.md && mv build/SCHEMA.sql.md sql/SCHEMA.md
     exit
 fi
 # The extension as it was built, without installing it: what CREATE EXTENSION does, by hand.
@@ -35,13 +35,13 @@ load_extension() {
 }
 status=0
 if [ $# -eq 0 ]; then
-    if sed -n '/^## Tables$/,$p' sql/README.md | diff - /dev/fd/3 3<<EOF
+    if diff sql/SCHEMA.md /dev/fd/3 3<<EOF
 $(documented)
 EOF
     then
-        echo 'ok - sql/README.md tells of every table, view, function and column'
+        echo 'ok - sql/SCHEMA.md tells of every table, view, function and column'
     else
-        echo 'not ok - sql/README.md tells of every table, view, function and column'
+        echo 'not ok - sql/SCHEMA.md tells of every table, view, function and column'
         status=1
     fi
 fi
