@@ -4,12 +4,15 @@
 #include <stdlib.h>
 #include <time.h>
 
+#include "coordinator/metrics.h"
+
 struct job *job_create(enum job_kind kind)
 {
     struct job *job = calloc(1, sizeof *job);
     if (job) {
         job->kind = kind;
         job->bytes = sizeof *job;
+        job->made_s = metrics_now_s();
     }
     return job;
 }
@@ -72,6 +75,8 @@ void job_destroy(struct job *job)
         terms_destroy(job->create.terms);
         break;
     case JOB_GRANT:
+        free(job->grant.players);
+        break;
     case JOB_SESSION:
     case JOB_SESSION_END:
     case JOB_BLOCK:
@@ -82,6 +87,7 @@ void job_destroy(struct job *job)
     case JOB_EVENT:
     case JOB_PROMOTE:
     case JOB_LOOKUP:
+    case JOB_PLAYERS:
     case JOB_LOST:
         break;
     }

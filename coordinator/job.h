@@ -35,6 +35,7 @@ enum job_kind {
     JOB_HOOKS,    /* claims hooks that are due */
     JOB_ARTIFACT, /* an artifact's bytes, for the chunks */
     JOB_LOOKUP,   /* an experiment that is not in memory */
+    JOB_PLAYERS,  /* of a batch of a tune that is not in memory (any more) */
     /* from the writer, unasked */
     JOB_REPORT,  /* an experiment moved: pairs complete, prefix, decision */
     JOB_PEERS,   /* the allow-list, and the champion */
@@ -52,11 +53,19 @@ struct job_results {
     size_t refused_count;
 };
 
+struct job_players {
+    uint64_t experiment, pair;
+    bool found;
+    uint32_t batch_pairs; /* 0: it is no tune */
+    struct store_tune_batch batch;
+};
+
 struct job_grant {
     struct store_lease lease;
     uint32_t term_ms;
-    bool late;  /* the experiment had its verdict already: no row, no lease */
-    bool again; /* one pair that is played already */
+    bool late;                   /* the experiment had its verdict already: no row, no lease */
+    bool again;                  /* one pair that is played already */
+    struct job_players *players; /* owned; of a pair of a tune that is played again: who plays its batch */
 };
 
 struct job_leases_end {
@@ -194,7 +203,8 @@ struct job {
     struct socket_peer peer; /* who waits for the answer; id_size 0: nobody */
     uint64_t request;
     uint64_t session;
-    size_t bytes; /* what it weighs in the queue's bound */
+    double made_s; /* metrics_now_s when it was made: when what it answers was taken up */
+    size_t bytes;  /* what it weighs in the queue's bound */
     enum store_error error;
     char text[STORE_TEXT]; /* why, or what was done */
     union {
@@ -210,6 +220,7 @@ struct job {
         struct job_hooks hooks;
         struct job_artifact artifact;
         struct job_lookup lookup;
+        struct job_players players;
         struct job_report report;
         struct job_recheck recheck;
         struct job_peers peers;

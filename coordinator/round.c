@@ -386,7 +386,8 @@ static enum store_error put_grant(struct round *round, struct job_grant *grant)
     const struct ledger *ledger = ledger_book_find(round->book, grant->lease.experiment);
     if (grant->again) {
         grant->late = ledger && !ledger_has_ended(ledger) && ledger->experiment.state != STORE_RUNNING;
-        return grant->late ? STORE_OK : store_replay_lease(round->store, &grant->lease);
+        enum store_error error = grant->late ? STORE_OK : round_tune_seat(round, ledger, grant);
+        return grant->late || error != STORE_OK ? error : store_replay_lease(round->store, &grant->lease);
     }
     grant->late = !ledger || ledger_has_ended(ledger) || ledger->experiment.state != STORE_RUNNING;
     return grant->late ? STORE_OK : store_lease_insert(round->store, &grant->lease, 1);
@@ -674,6 +675,8 @@ static enum store_error single_work(struct round *round, struct job *job)
         return round_tune_artifact(round, job);
     case JOB_LOOKUP:
         return single_lookup(round, job);
+    case JOB_PLAYERS:
+        return round_tune_players(round, &job->players);
     default:
         return STORE_OK;
     }

@@ -127,6 +127,7 @@ static void answer_results(struct server *server, struct job *job)
     }
     charge_games(server, job);
     note_conflicts(server, job);
+    histogram_add(&server->metrics.histogram[METRIC_ACKNOWLEDGE_SECONDS], metrics_now_s() - job->made_s);
     server_reply(server, &job->peer, &message);
 }
 
@@ -149,6 +150,8 @@ static void answer_grant(struct server *server, struct job *job)
     const struct store_lease *row = &job->grant.lease;
     struct server_experiment *experiment = server_find_experiment(server, row->experiment);
     bool over = !experiment || (experiment->ended && !job->grant.again);
+    if (experiment && job->grant.players && !server_tune_recall(experiment, job->grant.players))
+        over = true;
     if (job->error != STORE_OK || job->grant.late || over) {
         lease_release(server->leases, row->id, row->session, NULL);
         server_audit_released(server, row->id, row->session);
@@ -180,6 +183,7 @@ static void answer_grant(struct server *server, struct job *job)
         if (lease_pair_done(server->leases, row->experiment, row->first_pair + i))
             skip[grant->skip_count++] = row->first_pair + i;
     server->counters.grants++;
+    histogram_add(&server->metrics.histogram[METRIC_GRANT_SECONDS], metrics_now_s() - job->made_s);
     server_reply(server, &job->peer, &message);
 }
 
@@ -392,6 +396,13 @@ static void answer_lookup(struct server *server, struct job *job)
         server_add_experiment(server, &job->lookup.experiment, 0);
 }
 
+static void answer_players(struct server *server, struct job *job)
+{
+    struct server_experiment *experiment = server_find_experiment(server, job->players.experiment);
+    if (job->error == STORE_OK && experiment)
+        server_tune_recall(experiment, &job->players);
+}
+
 static void answer_report(struct server *server, struct job *job)
 {
     const struct job_report *report = &job->report;
@@ -461,13 +472,11 @@ static void answer_peers(struct server *server, struct job *job)
 void server_take_answer(struct server *server, struct job *job)
 {
     static void (*const answers[])(struct server *, struct job *) = {
-        [JOB_RESULTS] = answer_results,   [JOB_GRANT] = answer_grant,
-        [JOB_SESSION] = answer_session,   [JOB_CREATE] = answer_create,
-        [JOB_CONTROL] = answer_control,   [JOB_PROMOTE] = answer_promote,
-        [JOB_HOOKS] = server_start_hooks, [JOB_ARTIFACT] = answer_artifact,
-        [JOB_LOOKUP] = answer_lookup,     [JOB_REPORT] = answer_report,
-        [JOB_PEERS] = answer_peers,       [JOB_RECHECK] = answer_recheck,
-        [JOB_RELOAD] = answer_reload,     [JOB_LOST] = NULL,
+        [JOB_RESULTS] = answer_results,   [JOB_GRANT] = answer_grant,       [JOB_SESSION] = answer_session,
+        [JOB_CREATE] = answer_create,     [JOB_CONTROL] = answer_control,   [JOB_PROMOTE] = answer_promote,
+        [JOB_HOOKS] = server_start_hooks, [JOB_ARTIFACT] = answer_artifact, [JOB_LOOKUP] = answer_lookup,
+        [JOB_REPORT] = answer_report,     [JOB_PEERS] = answer_peers,       [JOB_RECHECK] = answer_recheck,
+        [JOB_RELOAD] = answer_reload,     [JOB_PLAYERS] = answer_players,   [JOB_LOST] = NULL,
     };
     if (job->kind == JOB_LOST)
         server->lost = true;

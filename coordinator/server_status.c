@@ -22,15 +22,14 @@ struct session_listing {
     size_t bytes;
 };
 
-/* Silent for longer than three reports and what a slow machine may need, it is taken to be gone. */
-static int64_t silent_most_ms(const struct server *server)
+int64_t server_silent_most_ms(const struct server *server)
 {
     return 3 * (int64_t)server->options.progress_ms + SILENT_SLACK_MS;
 }
 
 bool server_is_silent(const struct server *server, const struct session *session)
 {
-    return server->now_ms - session->heard_ms > silent_most_ms(server);
+    return server->now_ms - session->heard_ms > server_silent_most_ms(server);
 }
 
 static json_t *session_experiments(const struct server *server, const struct session *session,
@@ -52,7 +51,7 @@ static json_t *describe_session(struct server *server, const struct session *ses
     lease_session_find(server->leases, session->id, &view);
     struct explain_facts facts = {
         .silent_ms = server->now_ms - session->heard_ms,
-        .silent_most_ms = silent_most_ms(server),
+        .silent_most_ms = server_silent_most_ms(server),
         .term_ms = server->options.term_ms,
         .leases = view.leases,
         .pairs_out = view.pairs_out,

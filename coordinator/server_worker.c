@@ -359,7 +359,8 @@ static struct job *results_job(const struct session *session, struct message *me
 
 void server_results(struct server *server, struct session *session, struct message *message)
 {
-    if (!is_worker(server, session, message) || wait_for_lookup(server, session, message))
+    if (!is_worker(server, session, message) || wait_for_lookup(server, session, message) ||
+        server_tune_waits(server, session, message))
         return;
     struct job *job = results_job(session, message);
     if (!job) {

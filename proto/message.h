@@ -174,8 +174,9 @@ struct message_game {
     uint64_t nodes;
     uint32_t time_ms;
     uint8_t weights_a[MESSAGE_HASH], weights_b[MESSAGE_HASH];
-    uint8_t engine_a[MESSAGE_HASH], engine_b[MESSAGE_HASH]; /* zeros: built-in */
-    uint8_t tables_a[MESSAGE_HASH], tables_b[MESSAGE_HASH]; /* zeros: none */
+    uint8_t engine_a[MESSAGE_HASH], engine_b[MESSAGE_HASH];   /* zeros: built-in */
+    uint8_t tables_a[MESSAGE_HASH], tables_b[MESSAGE_HASH];   /* zeros: none */
+    uint8_t options_a[MESSAGE_HASH], options_b[MESSAGE_HASH]; /* of a tune: sha256 of the lines; else zeros */
     char engine_build[MESSAGE_NAME_MAX];
     uint32_t core_us;              /* how long a play thread was busy with it; 0: not told */
     char fault[MESSAGE_FAULT_MAX]; /* of a claimed loss: what its program did */

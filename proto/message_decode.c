@@ -233,7 +233,8 @@ static bool take_game(struct take *take, const Kroo__Wire__GameResult *from, str
            ASCII(result, 1) && ASCII(reason, 1) && MAY(nodes, BIG) && MAY32(time_ms, INTEGER) &&
            HASH(weights_a, weights_a) && HASH(weights_b, weights_b) && ASCII(engine_build, 1) &&
            MAY_HASH(engine_a, engine_a) && MAY_HASH(engine_b, engine_b) && MAY_HASH(tables_a, tables_a) &&
-           MAY_HASH(tables_b, tables_b) && MAY32(core_us, UINT32_MAX) && UTF8(fault);
+           MAY_HASH(tables_b, tables_b) && MAY_HASH(options_a, options_a) && MAY_HASH(options_b, options_b) &&
+           MAY32(core_us, UINT32_MAX) && UTF8(fault);
 }
 
 static bool take_results(struct take *take, const Kroo__Wire__Results *from, struct message_results *to)

@@ -144,6 +144,8 @@ static void fill_game(const struct message_game *from, Kroo__Wire__GameResult *t
     SET_HASH(to, engine_b, from->engine_b);
     SET_HASH(to, tables_a, from->tables_a);
     SET_HASH(to, tables_b, from->tables_b);
+    SET_HASH(to, options_a, from->options_a);
+    SET_HASH(to, options_b, from->options_b);
     SET_SOME(to, core_us, from);
     to->fault = from->fault[0] ? text(from->fault) : NULL;
 }

@@ -124,6 +124,7 @@ select set_eq($$select proname::text from pg_proc where pronamespace = 'kroo'::r
     rollup_sessions
     shared_opening
     sprt_pairs_left
+    tune_outvoted
     verify_counters
     verify_rollups
 $$), 'a reader runs the checks, what they read, and nothing else');

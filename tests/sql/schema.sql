@@ -34,6 +34,7 @@ select tables_are('kroo', words($$
     game_set_aside
     generation
     hook_run
+    leadership
     learning_loop
     lease
     length_rollup
