@@ -44,6 +44,7 @@ select set_eq($$select * from writes_of('kroo_coordinator')$$, words($$
     fault:INSERT
     game:INSERT
     hook_run:INSERT
+    leadership:INSERT
     lease:INSERT
     peer:INSERT
     player:INSERT
