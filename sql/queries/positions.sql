@@ -19,11 +19,12 @@ with counted as (
     select key, count(*) as games, count(*) filter (where result = 'south') as south_wins,
         count(*) filter (where result = 'draw') as draws, sum(count(*)) over ()::bigint as sampled
     from sample group by key
+), first as materialized (
+    select * from met where key is not null order by games desc, key limit 20
 )
 select b.side as to_move, array_to_string(b.houses[1:6], '-') as south_row, array_to_string(b.houses[7:12], '-') as north_row,
     p.games, p.sampled as of_games, 2 * c.counted_pairs as all_games, round(p.games::numeric / p.sampled, 4) as share,
     p.south_wins, p.draws, p.games - p.south_wins - p.draws as north_wins,
     round((p.south_wins + 0.5 * p.draws) / p.games, 4) as south_score
-from met p, counted c, lateral kroo.oware_board(p.key) b
-where p.key is not null
-order by p.games desc, p.key limit 20
+from first p, counted c, lateral kroo.oware_board(p.key) b
+order by p.games desc, p.key
