@@ -253,6 +253,28 @@ language sql stable set search_path = kroo, pg_temp as $$
     where k.recorded is distinct from k.recomputed
 $$;
 
+-- As in 014, by a walk along each such experiment's key: games of others are not looked at. The limit cuts nothing off.
+create or replace view book_opening_pairs as
+select b.name as book, o.number, o.moves, e.id as experiment_id, p.pair_no, p.first + p.second as half_points,
+    case p.first + p.second when 0 then 'LL' when 1 then 'LD' when 3 then 'DW' when 4 then 'WW'
+        else case p.first when 1 then 'DD' else 'WL' end end as outcome
+from book b
+    join experiment e on e.book_sha256 = b.sha256
+    join experiment_counted n on n.experiment_id = e.id
+    cross join lateral (
+        select w.pair_no, min(w.a_half_points) filter (where w.leg = 0) as first,
+            min(w.a_half_points) filter (where w.leg = 1) as second, min(w.moves) filter (where w.leg = 0) as moves
+        from (
+            select g.pair_no, g.leg, g.a_half_points, left(g.moves, b.plies_max) as moves from game g
+            where g.experiment_id = e.id and g.pair_no < n.counted_pairs
+            order by g.experiment_id, g.pair_no, g.leg limit 2 * n.counted_pairs
+        ) w
+        group by w.pair_no having count(*) = 2
+    ) p
+    cross join lateral generate_series(b.plies_min, b.plies_max) l (length)
+    join book_opening o on o.book_sha256 = b.sha256 and o.moves = left(p.moves, l.length)
+where not exists (select from dispute d where d.experiment_id = e.id and d.pair_no = p.pair_no and d.state = 'open');
+
 drop function rollup_endings(bigint, bigint, bigint), rollup_openings(bigint, bigint, bigint);
 
 -- Roll-ups are about all games and pairs that stand in the counted prefix, repeated pairs included.

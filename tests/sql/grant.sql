@@ -50,6 +50,7 @@ select set_eq($$select * from writes_of('kroo_coordinator')$$, words($$
     player:INSERT
     preset:INSERT
     promotion:INSERT
+    reference_speed:INSERT
     session:INSERT
     tournament:INSERT
     tournament_pairing:INSERT
@@ -99,7 +100,11 @@ select set_eq($$select u from column_updates_of('kroo_coordinator') u where u !~
     peer.revoked_by
     peer.role
     session.ended_at
+    session.load_ppm
+    session.measured_at
     session.scale_ppm
+    session.speed
+    session.spread_ppm
     tournament.note
     tournament.planned_rounds
     tournament.priority

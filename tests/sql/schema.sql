@@ -45,6 +45,7 @@ select tables_are('kroo', words($$
     player
     preset
     promotion
+    reference_speed
     rule_set
     session
     session_rollup
