@@ -1,11 +1,10 @@
--- Captures by ply without a replay of the games, and cheaper roll-ups.
+-- Captures by ply without a replay of the games.
 --
 -- Captures are what a replay alone can tell, and the database has no rules engine. So the coordinator, who replays every
 -- game that it stores, counts them and adds them with capture_add() in the transaction that stores the games. When a stored
 -- game is replaced or taken out, its segment goes to capture_due, and whoever did it counts that segment anew before its
 -- transaction ends (capture_due_take, then capture_put); so do `kroo migrate` and the coordinator at its start with
 -- whatever is due from elsewhere: games from before this migration, or changed by hand.
--- Endings, lengths and openings of a segment are read in one pass.
 
 set local role kroo_owner;
 set local search_path = kroo, pg_temp;
@@ -97,68 +96,7 @@ comment on column captures_by_ply.captures is 'Of these, games that capture at t
 comment on column captures_by_ply.seeds is 'Seeds captured at this ply.';
 comment on column captures_by_ply.mean_seeds is 'Seeds captured at this ply in a game that has it.';
 
--- --- one pass over a segment ----------------------------------------------------------------------------------------------
-
-create function rollup_games(experiment bigint, first_pair bigint, end_pair bigint)
-returns table (reason text, result text, plies integer, opening text, games bigint)
-language sql stable set search_path = kroo, pg_temp set enable_seqscan = off as $$
-    select g.reason, g.result, g.plies, left(g.moves, 4), count(*)
-    from game g where g.experiment_id = experiment and g.pair_no >= first_pair and g.pair_no < end_pair
-    group by grouping sets ((g.reason, g.result, g.plies), (left(g.moves, 4), g.result))
-$$;
-comment on function rollup_games(bigint, bigint, bigint) is
-    'Games of some pairs of an experiment, twice: by ending and length (opening is null), and by opening and result (reason is null).';
-
--- As in 009, and nothing is read of self-play.
-create or replace function rollup_pairs(experiment bigint, first_pair bigint, end_pair bigint)
-returns table (opening text, p00 bigint, p01 bigint, p02 bigint, p10 bigint, p11 bigint, p12 bigint, p20 bigint,
-    p21 bigint, p22 bigint)
-language plpgsql stable set search_path = kroo, pg_temp set enable_seqscan = off set enable_nestloop = off as $$
-declare
-    given integer := (select case when x.book_sha256 is null then x.opening_plies else 5 end
-        from experiment x where x.id = experiment and x.kind <> 'selfplay');
-begin
-    if given is null then
-        return;
-    end if;
-    return query
-    select p.opening, count(*) filter (where p.points = 0), count(*) filter (where p.points = 1),
-        count(*) filter (where p.points = 2), count(*) filter (where p.points = 10),
-        count(*) filter (where p.points = 11), count(*) filter (where p.points = 12),
-        count(*) filter (where p.points = 20), count(*) filter (where p.points = 21),
-        count(*) filter (where p.points = 22)
-    from (
-        select case when given <= 4 then left(a.moves, given) else shared_opening(a.moves, b.moves, given) end as opening,
-            10 * a.a_half_points + b.a_half_points as points
-        from game a, game b
-        where a.experiment_id = experiment and a.pair_no >= first_pair and a.pair_no < end_pair and a.leg = 0
-            and b.experiment_id = experiment and b.pair_no >= first_pair and b.pair_no < end_pair and b.leg = 1
-            and a.pair_no = b.pair_no
-    ) p
-    group by p.opening;
-end
-$$;
-
-create or replace function rollup_fill(experiment bigint, first_pair bigint, end_pair bigint) returns void
-language sql security definer set search_path = kroo, pg_temp as $$
-    with g as materialized (select * from rollup_games(experiment, first_pair, end_pair)),
-    lengths as (
-        insert into length_rollup
-        select experiment, first_pair / rollup_segment_pairs(), plies, sum(games),
-            coalesce(sum(games) filter (where result = 'draw'), 0)
-        from g where opening is null group by plies
-    ), openings as (
-        insert into opening_rollup
-        select experiment, first_pair / rollup_segment_pairs(), opening, sum(games),
-            coalesce(sum(games) filter (where result = 'south'), 0), coalesce(sum(games) filter (where result = 'draw'), 0)
-        from g where opening is not null group by opening
-    )
-    insert into ending_rollup
-    select experiment, first_pair / rollup_segment_pairs(), reason, result, sum(games), sum(games * plies)
-    from g where opening is null group by reason, result;
-    insert into pair_rollup
-    select experiment, first_pair / rollup_segment_pairs(), p.* from rollup_pairs(experiment, first_pair, end_pair) p;
-$$;
+-- --- games that change, experiments that go ------------------------------------------------------------------------------
 
 create or replace function rollup_on_game() returns trigger
 language plpgsql security definer set search_path = kroo, pg_temp as $$
@@ -192,66 +130,7 @@ begin
 end
 $$;
 
--- As in 009, by one pass over each segment. Captures need a replay: `kroo verify` compares them.
-create or replace function verify_rollups(experiment bigint) returns table (experiment_id bigint, source text, place text,
-    recorded text, recomputed text)
-language sql stable set search_path = kroo, pg_temp as $$
-    with c as (
-        select c.rolled_pairs, rollup_due(c.experiment_id, c.prefix_pairs) as due from experiment_counter c
-        where c.experiment_id = verify_rollups.experiment
-    ), segment as (
-        select n, n * rollup_segment_pairs() as first_pair,
-            least((n + 1) * rollup_segment_pairs(), c.rolled_pairs) as end_pair
-        from c, generate_series(0, (c.rolled_pairs - 1) / rollup_segment_pairs()) n where c.rolled_pairs > 0
-    ), counted as materialized (
-        select s.n as segment, g.* from segment s, rollup_games(verify_rollups.experiment, s.first_pair, s.end_pair) g
-    ), played as (
-        select n as segment, s.* from generate_series(0, greatest(
-                (select max(g.pair_no) from game g where g.experiment_id = verify_rollups.experiment),
-                (select max(r.segment) from session_rollup r where r.experiment_id = verify_rollups.experiment)
-                    * rollup_segment_pairs()) / rollup_segment_pairs()) n,
-            rollup_sessions(verify_rollups.experiment, n * rollup_segment_pairs(), (n + 1) * rollup_segment_pairs()) s
-    ), checked (source, place, recorded, recomputed) as (
-        select 'ending_rollup', format('segment %s, %s %s', segment, reason, result),
-            format('%s games, %s plies', r.games, r.plies), format('%s games, %s plies', s.games, s.plies)
-        from (select * from ending_rollup r where r.experiment_id = verify_rollups.experiment) r
-            full join (select segment, reason, result, sum(games) as games, sum(games * plies) as plies from counted
-                where opening is null group by segment, reason, result) s using (segment, reason, result)
-        union all
-        select 'length_rollup', format('segment %s, %s plies', segment, plies),
-            format('%s games, %s drawn', r.games, r.draws), format('%s games, %s drawn', s.games, s.draws)
-        from (select * from length_rollup r where r.experiment_id = verify_rollups.experiment) r
-            full join (select segment, plies, sum(games) as games,
-                coalesce(sum(games) filter (where result = 'draw'), 0) as draws from counted
-                where opening is null group by segment, plies) s using (segment, plies)
-        union all
-        select 'opening_rollup', format('segment %s, %s', segment, opening),
-            format('%s games, %s won by South, %s drawn', r.games, r.south_wins, r.draws),
-            format('%s games, %s won by South, %s drawn', s.games, s.south_wins, s.draws)
-        from (select * from opening_rollup r where r.experiment_id = verify_rollups.experiment) r
-            full join (select segment, opening, sum(games) as games,
-                coalesce(sum(games) filter (where result = 'south'), 0) as south_wins,
-                coalesce(sum(games) filter (where result = 'draw'), 0) as draws from counted
-                where opening is not null group by segment, opening) s using (segment, opening)
-        union all
-        select 'pair_rollup', format('segment %s, %s', segment, opening),
-            concat_ws(' ', r.p00, r.p01, r.p02, r.p10, r.p11, r.p12, r.p20, r.p21, r.p22),
-            concat_ws(' ', s.p00, s.p01, s.p02, s.p10, s.p11, s.p12, s.p20, s.p21, s.p22)
-        from (select * from pair_rollup r where r.experiment_id = verify_rollups.experiment) r
-            full join (select x.n as segment, p.* from segment x,
-                rollup_pairs(verify_rollups.experiment, x.first_pair, x.end_pair) p) s using (segment, opening)
-        union all
-        select 'session_rollup', format('segment %s, session %s', segment, session_id),
-            format('%s games, %s faults', coalesce(r.games, 0), coalesce(r.faults, 0)),
-            format('%s games, %s faults', coalesce(s.games, 0), coalesce(s.faults, 0))
-        from (select * from session_rollup r where r.experiment_id = verify_rollups.experiment) r
-            full join played s using (segment, session_id)
-        union all
-        select 'experiment_counter', 'rolled_pairs', rolled_pairs::text, due::text from c
-    )
-    select verify_rollups.experiment, k.source, k.place, k.recorded, k.recomputed from checked k
-    where k.recorded is distinct from k.recomputed
-$$;
+-- --- books ------------------------------------------------------------------------------------------------------------
 
 -- As in 014, by a walk along each such experiment's key: games of others are not looked at. The limit cuts nothing off.
 create or replace view book_opening_pairs as
@@ -275,17 +154,10 @@ from book b
     join book_opening o on o.book_sha256 = b.sha256 and o.moves = left(p.moves, l.length)
 where not exists (select from dispute d where d.experiment_id = e.id and d.pair_no = p.pair_no and d.state = 'open');
 
-drop function rollup_endings(bigint, bigint, bigint), rollup_openings(bigint, bigint, bigint);
-
--- Roll-ups are about all games and pairs that stand in the counted prefix, repeated pairs included.
-comment on table pair_rollup is 'Rolled-up counted pairs by opening, of all but self-play, pairs that repeat another one''s games included; read opening_pairs.';
-
 -- --- who may ------------------------------------------------------------------------------------------------------------
 
 revoke all on function capture_add(bigint, bigint, integer[], integer[], integer[]), capture_forget(bigint, bigint),
-    capture_due_take(integer), capture_put(bigint, bigint, integer[], integer[], integer[]), rollup_games(bigint, bigint, bigint)
-    from public;
-grant execute on function rollup_games(bigint, bigint, bigint) to kroo_coordinator, kroo_trainer, kroo_reader;
+    capture_due_take(integer), capture_put(bigint, bigint, integer[], integer[], integer[]) from public;
 grant execute on function capture_add(bigint, bigint, integer[], integer[], integer[]), capture_forget(bigint, bigint),
     capture_due_take(integer), capture_put(bigint, bigint, integer[], integer[], integer[]) to kroo_coordinator;
 grant select on capture_rollup, capture_due, captures_by_ply to kroo_coordinator, kroo_trainer, kroo_reader;

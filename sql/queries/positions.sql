@@ -9,12 +9,10 @@ with counted as (
 ), sample as (
     select kroo.oware_key_at(g.moves, coalesce($2::integer, 20), b.rules) as key, g.result
     from block b cross join lateral (
-        select g.pair_no, g.moves, g.result from kroo.game g
+        select g.pair_no, g.moves, g.result from kroo.game_counted g
         where g.experiment_id = $1::bigint and g.pair_no >= b.first_pair and g.pair_no < b.first_pair + b.pairs
         order by g.experiment_id, g.pair_no, g.leg limit 2 * b.pairs
     ) g
-    where not exists (select from kroo.dispute d where d.experiment_id = $1::bigint and d.pair_no = g.pair_no
-        and d.state = 'open')
 ), met as (
     select key, count(*) as games, count(*) filter (where result = 'south') as south_wins,
         count(*) filter (where result = 'draw') as draws, sum(count(*)) over ()::bigint as sampled

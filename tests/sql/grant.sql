@@ -124,7 +124,8 @@ select set_eq($$select proname::text from pg_proc where pronamespace = 'kroo'::r
     counters_recompute
     experiment_descendants
     rollup_due
-    rollup_games
+    rollup_endings
+    rollup_openings
     rollup_pairs
     rollup_segment_pairs
     rollup_sessions
