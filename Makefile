@@ -57,7 +57,8 @@ help:
 	  'make demo       one turn of learning on this machine, with a report' \
 	  'make check      install what is missing, build, run every test' \
 	  'make bench      measure; table on the terminal, build/bench.json' \
-	  'make fuzz       long fuzz runs' \
+	  'make crowd      thousands of synthetic workers, and a coordinator killed under them' \
+  'make fuzz       long fuzz runs' \
   'make simulate   SECONDS=300 SEED=1: simulated clusters with every fault' \
   'make fault      kill processes at random: RUNS=200 SEED=n' \
 	  'make format     format the sources' \
@@ -256,6 +257,11 @@ fault: setup
 	@$(MAKE) --no-print-directory -j$$(nproc) all $(KILLER)
 	@KROO_BUILD=$(abspath $(BUILD)) tests/fault/crash.sh $(RUNS) $(SEED)
 .PHONY: fault
+
+crowd: setup
+	@$(MAKE) --no-print-directory -j$$(nproc) all $(BUILD)/bench/crowd
+	@KROO_BUILD=$(abspath $(BUILD)) tests/bench/crowd.sh
+.PHONY: crowd
 
 bench: setup
 	@$(MAKE) --no-print-directory -j$$(nproc) all $(BUILD)/bench/load $(BUILD)/bench/trainer
