@@ -60,6 +60,7 @@ help:
 	  'make crowd      thousands of synthetic workers, and a coordinator killed under them' \
   'make fuzz       long fuzz runs' \
   'make simulate   SECONDS=300 SEED=1: simulated clusters with every fault' \
+  'make sprts      small sequential tests under faults: TESTS=2000 SEED=n' \
   'make fault      kill processes at random: RUNS=200 SEED=n' \
 	  'make format     format the sources' \
 	  'make man        man pages and completions into $(BUILD)/manual/' \
@@ -256,7 +257,11 @@ SEED ?=
 fault: setup
 	@$(MAKE) --no-print-directory -j$$(nproc) all $(KILLER)
 	@KROO_BUILD=$(abspath $(BUILD)) tests/fault/crash.sh $(RUNS) $(SEED)
-.PHONY: fault
+TESTS ?= 2000
+sprts: setup
+	@$(MAKE) --no-print-directory -j$$(nproc) all $(BUILD)/bench/load $(BUILD)/tests/system/proxy
+	@KROO_BUILD=$(abspath $(BUILD)) tests/fault/sprts.sh $(TESTS) $(SEED)
+.PHONY: fault sprts
 
 crowd: setup
 	@$(MAKE) --no-print-directory -j$$(nproc) all $(BUILD)/bench/crowd

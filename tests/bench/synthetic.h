@@ -28,7 +28,8 @@ struct synthetic_games {
     struct play_setup setup; /* points to `rules` */
     struct game *game;
     enum synthetic_winner winner;
-    bool same; /* chance comes from experiment, pair and leg: everybody plays the same game */
+    double score; /* with `same`: the chance that player a wins a game; 0: nothing is demanded */
+    bool same;    /* chance comes from experiment, pair and leg: everybody plays the same game */
 };
 
 /* Who it is, without a connection. */
