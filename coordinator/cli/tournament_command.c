@@ -349,7 +349,7 @@ static int tournament_ls(int argc, char **argv)
 {
     static const char sql[] =
         "select name, kind, rules, players, pairings, finished, running, counted_pairs as pairs,"
-        " planned_pairs as planned, created_by as by,"
+        " repeated_pairs as repeated, planned_pairs as planned, created_by as by,"
         " to_char(created_at at time zone 'UTC', 'YYYY-MM-DD HH24:MI') as created"
         " from kroo.tournament_progress order by id";
     return connect_list(argc, argv, "List gauntlets, round robins, pools and progressions.", sql,

@@ -53,7 +53,7 @@ select set_eq($$select u from column_updates_of('kroo_coordinator') u where u !~
     'tune_batch.won', 'tune_batch.lost', 'tune_batch.theta', 'tune_batch.applied_at'],
     'a coordinator changes states, never specifications, games or verdicts');
 select is_empty($$select proname from pg_proc where pronamespace = 'kroo'::regnamespace and proname not in
-    ('verify_counters', 'counters_recompute', 'sprt_pairs_left', 'experiment_descendants', 'verify_rollups', 'rollup_segment_pairs', 'shared_opening', 'rollup_due',
+    ('verify_counters', 'counters_recompute', 'repeats_by_text', 'sprt_pairs_left', 'experiment_descendants', 'verify_rollups', 'rollup_segment_pairs', 'shared_opening', 'rollup_due',
     'rollup_endings', 'rollup_openings', 'rollup_pairs', 'rollup_sessions') and has_function_privilege('kroo_reader', oid, 'EXECUTE')$$,
     'a reader runs the checks, what they read, and nothing else');
 
