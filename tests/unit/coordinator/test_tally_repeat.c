@@ -1,4 +1,5 @@
-/* Pairs that repeat an earlier one, in the tally: which ones they are depends on the games in pair order alone. */
+/* Pairs that repeat an earlier one, in the tally: which ones they are depends on the games in pair order
+ * alone. */
 #include "coordinator/tally.h"
 
 #include <stdlib.h>
@@ -145,7 +146,8 @@ static void without_the_rule_every_pair_counts(void **state)
     struct tally *tally = tally_create(100, WINDOW, NULL);
     add_all(tally, &few, 100);
     assert_int_equal(tally_totals(tally)->repeated, 0);
-    assert_int_equal(tally_totals(tally)->wins + tally_totals(tally)->draws + tally_totals(tally)->losses, 200);
+    assert_int_equal(tally_totals(tally)->wins + tally_totals(tally)->draws + tally_totals(tally)->losses,
+                     200);
     tally_destroy(tally);
 }
 
