@@ -249,7 +249,10 @@ static void print_page(const struct page *page)
 static int read_progress(struct tournament *tournament, struct store_table *table)
 {
     static const char sql[] = "select pairings, matches, finished, counted_pairs, planned_pairs,"
-                              " repeated_pairs from kroo.tournament_progress where id = $1::bigint";
+                              " (select coalesce(sum(c.repeated_pairs), 0) from kroo.tournament_pairing p"
+                              " join kroo.experiment_counted c on c.experiment_id = p.experiment_id"
+                              " where p.tournament_id = t.id) as repeated_pairs"
+                              " from kroo.tournament_progress t where id = $1::bigint";
     char id[DRIVER_NUMBER];
     const char *parameters[] = {id};
     snprintf(id, sizeof id, "%llu", (unsigned long long)tournament->id);

@@ -315,20 +315,7 @@ comment on column verdict_standing.result is 'As in game, of the agreed game whe
 comment on column verdict_standing.reason is 'Likewise.';
 comment on column verdict_standing.moves is 'Likewise.';
 
-create or replace view tournament_progress as
-select t.id, t.name, t.kind, t.rules,
-    (select count(*) from tournament_player q where q.tournament_id = t.id) as players,
-    max(p.round) as round, t.planned_rounds, count(p.tournament_id) as pairings, count(p.experiment_id) as matches,
-    count(*) filter (where e.state = 'finished') as finished, count(*) filter (where e.state = 'running') as running,
-    coalesce(sum(c.counted_pairs), 0)::bigint as counted_pairs, coalesce(sum(p.pairs), 0)::bigint as planned_pairs,
-    t.created_by, t.created_at, coalesce(sum(c.repeated_pairs), 0)::bigint as repeated_pairs
-from tournament t
-    left join tournament_pairing p on p.tournament_id = t.id
-    left join experiment e on e.id = p.experiment_id
-    left join experiment_counted c on c.experiment_id = p.experiment_id
-group by t.id;
-comment on column tournament_progress.counted_pairs is 'Pairs finished in all of them without a gap, repeated ones included.';
-comment on column tournament_progress.repeated_pairs is 'Of these, pairs that repeat an earlier one of their match and do not count.';
+comment on column tournament_progress.counted_pairs is 'Pairs finished in all of them without a gap, repeated ones included (experiment_counted).';
 
 create or replace view progression as
 select t.name as progression, t.specification ->> 'line' as line, p.a as release, r.name, r.weights_sha256,
