@@ -7,10 +7,11 @@
 #include <string.h>
 
 #include "coordinator/terms.h"
-#include "engine/adjudicate.h"
 #include "coordinator/repeat_game.h"
+#include "coordinator/verify_captures.h"
 #include "coordinator/verify_repeat.h"
 #include "coordinator/verify_tune.h"
+#include "engine/adjudicate.h"
 #include "coordinator/withdraw.h"
 
 struct verify {
@@ -41,6 +42,8 @@ struct verify {
     struct verify_tune *tune;      /* NULL: no tune */
     struct verify_repeat *repeats; /* NULL: every pair counts */
     bool used_up;                  /* repeats have ended the test */
+    struct captures captures;
+    bool no_memory;
 };
 
 static void differ(struct verify *verify, const char *format, ...) __attribute__((format(printf, 2, 3)));
@@ -103,6 +106,7 @@ void verify_destroy(struct verify *verify)
     terms_destroy(verify->terms);
     verify_tune_destroy(verify->tune);
     verify_repeat_destroy(verify->repeats);
+    captures_done(&verify->captures);
     free(verify);
 }
 
@@ -298,6 +302,9 @@ void verify_game(struct verify *verify, const struct store_game *game)
     if (verify->repeats)
         verify_repeat_game(verify->repeats, game,
                            verify->opening_length > 0 ? (size_t)verify->opening_length : 0);
+    if (captures_count(&verify->captures, game->experiment, game->pair / STORE_SEGMENT_PAIRS,
+                       verify->setup.rules, game->moves, strlen(game->moves)) != 0)
+        verify->no_memory = true;
     if (verify->watch->progress && verify->games % 256 == 0)
         verify->watch->progress(verify->watch->context, verify->games);
 }
@@ -531,7 +538,7 @@ static int take_row(void *context, const struct store_table *row)
     return 0;
 }
 
-static void differ_text(void *context, const char *text)
+static void differ_part(void *context, const char *text)
 {
     differ(context, "%s", text);
 }
@@ -543,7 +550,7 @@ static enum store_error ask_repeats(struct store *store, struct verify *verify)
     struct store_repeat *stored;
     size_t count;
     if (verify->repeats)
-        return verify_repeat_check(verify->repeats, store, id, differ_text, verify);
+        return verify_repeat_check(verify->repeats, store, id, differ_part, verify);
     enum store_error error = store_repeats(store, id, &stored, &count);
     if (error != STORE_OK)
         return error;
@@ -583,13 +590,17 @@ static enum store_error run(struct store *store, uint64_t experiment, const stru
         if (error == STORE_OK)
             error = ask_rollups(store, verify, parameters);
         if (error == STORE_OK)
+            error = verify->no_memory
+                        ? STORE_ERROR_MEMORY
+                        : verify_captures(store, experiment, &verify->captures, differ_part, verify);
+        if (error == STORE_OK)
             error = ask_standing(store, verify, parameters);
         if (error == STORE_OK)
             close_pair(verify);
         if (error == STORE_OK)
             error = ask_repeats(store, verify);
         if (error == STORE_OK && verify->tune)
-            error = verify_tune_check(verify->tune, store, differ_text, verify);
+            error = verify_tune_check(verify->tune, store, differ_part, verify);
         if (error == STORE_OK)
             verify_finish(verify, totals);
     } else {
