@@ -25,20 +25,25 @@ struct loading {
     uint64_t worst_pair;
 };
 
-/* A pair can be held only within the window, so holds are set as the rows, which come in key order, reach
- * them. */
+/* A pair is held before its rows, which come in key order, complete it. */
 static void hold_up_to(struct loading *loading, uint64_t pair)
 {
     while (loading->disputed_next < loading->disputed_count &&
-           loading->disputed[loading->disputed_next] <= pair)
-        tally_hold(loading->ledger->tally, loading->disputed[loading->disputed_next++]);
+           loading->disputed[loading->disputed_next] <= pair) {
+        uint64_t disputed = loading->disputed[loading->disputed_next++];
+        if (tally_reach(loading->ledger->tally, disputed) != 0 ||
+            tally_hold(loading->ledger->tally, disputed) == -2)
+            loading->worst = TALLY_MEMORY;
+    }
 }
 
 static void load_standing(void *context, uint64_t pair, unsigned leg, unsigned a_half_points)
 {
     struct loading *loading = context;
     hold_up_to(loading, pair);
-    enum tally_answer answer = tally_add(loading->ledger->tally, pair, leg, a_half_points);
+    enum tally_answer answer = tally_reach(loading->ledger->tally, pair) != 0
+                                   ? TALLY_MEMORY
+                                   : tally_add(loading->ledger->tally, pair, leg, a_half_points);
     if (answer < 0 && loading->worst >= 0) {
         loading->worst = answer;
         loading->worst_pair = pair;
@@ -72,9 +77,8 @@ static enum store_error count_stored(struct round *round, struct ledger *ledger,
     hold_up_to(&loading, UINT64_MAX);
     free(disputed);
     if (error == STORE_OK && loading.worst < 0) {
-        snprintf(text, STORE_TEXT, "experiment %llu, pair %llu: %s (is `window` smaller than it was?)",
-                 (unsigned long long)experiment, (unsigned long long)loading.worst_pair,
-                 tally_answer_text(loading.worst));
+        snprintf(text, STORE_TEXT, "experiment %llu, pair %llu: %s", (unsigned long long)experiment,
+                 (unsigned long long)loading.worst_pair, tally_answer_text(loading.worst));
         error = STORE_ERROR_REFUSED;
     }
     return error;
@@ -187,8 +191,10 @@ static enum store_error count_game(struct round *round, const struct store_game 
         ledger->draft_games_stored++;
     if (ledger->draft_ended)
         return STORE_OK;
+    /* Beyond the window: the prefix fell back after the pair was leased. */
     if (outcome == STORE_GAME_INSERTED &&
-        tally_add(ledger->draft, game->pair, game->leg, game->a_half_points) < 0)
+        (tally_reach(ledger->draft, game->pair) != 0 ||
+         tally_add(ledger->draft, game->pair, game->leg, game->a_half_points) < 0))
         return STORE_ERROR_MEMORY;
     if (tally_pair_complete(ledger->draft, game->pair) &&
         report_complete(report, game->pair, game->session) != 0)
@@ -346,7 +352,8 @@ static enum store_error put_grant(struct round *round, struct job_grant *grant)
     const struct ledger *ledger = ledger_book_find(round->book, grant->lease.experiment);
     if (grant->again) {
         grant->late = ledger && !ledger_has_ended(ledger) && ledger->experiment.state != STORE_RUNNING;
-        return grant->late ? STORE_OK : store_replay_lease(round->store, &grant->lease);
+        enum store_error error = grant->late ? STORE_OK : round_tune_seat(round, ledger, grant);
+        return grant->late || error != STORE_OK ? error : store_replay_lease(round->store, &grant->lease);
     }
     grant->late = !ledger || ledger_has_ended(ledger) || ledger->experiment.state != STORE_RUNNING;
     return grant->late ? STORE_OK : store_lease_insert(round->store, &grant->lease, 1);
@@ -362,6 +369,10 @@ static enum store_error put_row(struct round *round, struct job *job)
                                job->leases_end.state);
     case JOB_SESSION:
         return store_session_insert(round->store, &job->session_row);
+    case JOB_BENCH:
+        return store_session_measured(round->store, &job->session_row);
+    case JOB_REFERENCE:
+        return store_reference_put(round->store, job->reference_speed);
     case JOB_SESSION_END:
         return store_session_end(round->store, job->session);
     case JOB_BLOCK:
@@ -559,6 +570,8 @@ static enum store_error adopt(struct round *round, struct job *job)
         return error;
     wire_create(&there, &old);
     wire_create(&job->create.experiment, &new);
+    if (new.spec.reference_speed == 0) /* whatever it was when the other was made */
+        new.spec.reference_speed = old.spec.reference_speed;
     if (specification_json_differ(&old, &new, differences, sizeof differences)) {
         snprintf(job->text, sizeof job->text,
                  "the key \"%s\" stands for experiment %llu, which is another: %s; give another key, or none",
@@ -634,6 +647,8 @@ static enum store_error single_work(struct round *round, struct job *job)
         return round_tune_artifact(round, job);
     case JOB_LOOKUP:
         return single_lookup(round, job);
+    case JOB_PLAYERS:
+        return round_tune_players(round, &job->players);
     default:
         return STORE_OK;
     }

@@ -7,6 +7,7 @@
 
 #include "engine/build.h"
 #include "engine/mix.h"
+#include "proto/artifact.h"
 #include "proto/progress.h"
 
 enum { TRIES_MAX = 100000 };
@@ -25,14 +26,19 @@ static uint64_t chance(const struct synthetic *worker)
     return bits;
 }
 
-void synthetic_init(struct synthetic *worker, const char *endpoint, const char *name)
+void synthetic_name(struct synthetic *worker, const char *name)
 {
-    char reason[256];
     *worker = (struct synthetic){.protocol = MESSAGE_PROTOCOL, .credit = 65536};
     snprintf(worker->name, sizeof worker->name, "%s", name);
     snprintf(worker->engine_build, sizeof worker->engine_build, "%s", engine_build());
     worker->bits = chance(worker);
     worker->nonce = chance(worker);
+}
+
+void synthetic_init(struct synthetic *worker, const char *endpoint, const char *name)
+{
+    char reason[256];
+    synthetic_name(worker, name);
     worker->dealer = dealer_create(&endpoint, 1, NULL, NULL, reason, sizeof reason);
     if (!worker->dealer)
         synthetic_give_up(worker, reason);
@@ -172,4 +178,8 @@ void synthetic_play(struct synthetic *worker, struct synthetic_games *games,
     snprintf(out->engine_build, sizeof out->engine_build, "%s", spec->engine_build);
     memcpy(out->weights_a, spec->a.weights, MESSAGE_HASH);
     memcpy(out->weights_b, spec->b.weights, MESSAGE_HASH);
+    if (spec->kind == MESSAGE_TUNE) {
+        artifact_hash(spec->a.options, strlen(spec->a.options), out->options_a);
+        artifact_hash(spec->b.options, strlen(spec->b.options), out->options_b);
+    }
 }
