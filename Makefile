@@ -320,6 +320,13 @@ install: all man
 	for folder in $(INSTALLED_EXAMPLES); do \
 	  install -d $(DESTDIR)$(PREFIX)/share/kroo/$$folder && \
 	  install -m 644 deploy/$$folder/* $(DESTDIR)$(PREFIX)/share/kroo/$$folder; done
-INSTALLED_EXAMPLES := prometheus
+INSTALLED_EXAMPLES := prometheus examples slurm kubernetes container
+
+# Debian packages in $(BUILD)/deb; deb-test installs them on a bare Debian and plays there (root, debootstrap).
+deb: all man
+	@sh deploy/deb/build.sh $(abspath $(BUILD))
+deb-test: deb
+	@KROO_BUILD=$(abspath $(BUILD)) sh tests/run.sh deploy/deb/test.sh
+.PHONY: deb deb-test
 
 -include $(shell find $(BUILD)/obj -name '*.d' 2>/dev/null)

@@ -79,6 +79,8 @@ void job_destroy(struct job *job)
         break;
     case JOB_SESSION:
     case JOB_SESSION_END:
+    case JOB_BENCH:
+    case JOB_REFERENCE:
     case JOB_BLOCK:
     case JOB_AUDIT_WAIVE:
     case JOB_FLAG:

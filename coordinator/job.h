@@ -22,6 +22,8 @@ enum job_kind {
     JOB_LEASES_END,  /* lease rows that ended */
     JOB_SESSION,     /* a session row, then Welcome */
     JOB_SESSION_END, /* a session said goodbye */
+    JOB_BENCH,       /* a session has measured its machine again: `session_row` */
+    JOB_REFERENCE,   /* what limits of time are meant for, at the start */
     JOB_BLOCK,       /* an experiment that cannot go on, with the reason: `event` holds both */
     JOB_FLAG,        /* a worker is set aside: nobody else's programs fail */
     JOB_AUDIT_WAIVE, /* nobody is there for an experiment's open audits: `event` holds its number */
@@ -212,6 +214,7 @@ struct job {
         struct job_grant grant;
         struct job_leases_end leases_end;
         struct store_session session_row;
+        uint32_t reference_speed;
         struct job_event event;
         struct job_fault fault;
         struct job_create create;

@@ -363,6 +363,10 @@ static enum store_error put_row(struct round *round, struct job *job)
                                job->leases_end.state);
     case JOB_SESSION:
         return store_session_insert(round->store, &job->session_row);
+    case JOB_BENCH:
+        return store_session_measured(round->store, &job->session_row);
+    case JOB_REFERENCE:
+        return store_reference_put(round->store, job->reference_speed);
     case JOB_SESSION_END:
         return store_session_end(round->store, job->session);
     case JOB_BLOCK:
@@ -560,6 +564,8 @@ static enum store_error adopt(struct round *round, struct job *job)
         return error;
     wire_create(&there, &old);
     wire_create(&job->create.experiment, &new);
+    if (new.spec.reference_speed == 0) /* whatever it was when the other was made */
+        new.spec.reference_speed = old.spec.reference_speed;
     if (specification_json_differ(&old, &new, differences, sizeof differences)) {
         snprintf(job->text, sizeof job->text,
                  "the key \"%s\" stands for experiment %llu, which is another: %s; give another key, or none",

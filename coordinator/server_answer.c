@@ -173,8 +173,11 @@ static void answer_grant(struct server *server, struct job *job)
         .first_pair = row->first_pair,
         .pair_count = row->pair_count,
         .term_ms = job->grant.term_ms,
+        .scale_ppm = row->scale_ppm,
         .skip = skip,
     };
+    const struct session *session = roster_find(server->roster, row->session);
+    grant->measure = session && session->wants_bench;
     wire_spec(&experiment->row, &grant->spec);
     if (experiment->row.kind == STORE_TUNE)
         server_tune_spec(experiment, row->first_pair, &grant->spec);

@@ -85,6 +85,7 @@ void wire_store_experiment(const struct message_create_experiment *create, const
 {
     *experiment = (struct store_experiment){.state = STORE_RUNNING, .has_sprt = create->has_sprt};
     to_row(&specification_fields, create, experiment);
+    experiment->has_reference = create->spec.reference_speed > 0;
     store_player(&create->spec.a, &experiment->a);
     store_player(&create->spec.b, &experiment->b);
     copy_text(create->idempotency_key, experiment->idempotency_key, sizeof experiment->idempotency_key);
@@ -98,6 +99,8 @@ void wire_create(const struct store_experiment *experiment, struct message_creat
     *create = (struct message_create_experiment){.has_sprt = experiment->has_sprt};
     to_request(&specification_fields, experiment, create);
     create->spec.experiment = experiment->id;
+    if (!experiment->has_reference)
+        create->spec.reference_speed = 0;
     message_player(&experiment->a, &create->spec.a);
     message_player(&experiment->b, &create->spec.b);
     copy_text(experiment->idempotency_key, create->idempotency_key, sizeof create->idempotency_key);

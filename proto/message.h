@@ -112,6 +112,14 @@ struct message_spec {
     uint32_t resign_score;              /* hundredths of a seed behind; 0: nobody resigns */
     uint32_t resign_plies;              /* own moves in a row */
     uint32_t resign_playout_ppm;        /* share of resigned games that are played out */
+    uint32_t
+        reference_speed; /* nodes a second that limits of time are meant for; 0: none, or the cluster's */
+};
+
+/* How fast and how steady a worker's machine is. */
+struct message_bench {
+    uint32_t speed, spread_ppm, load_ppm; /* 0: not measured */
+    uint32_t measured_ms;                 /* ago */
 };
 
 struct message_hello {
@@ -121,8 +129,8 @@ struct message_hello {
     char engine_build[MESSAGE_NAME_MAX];
     uint64_t session_nonce;
     uint32_t slots, credit;
-    char tags[MESSAGE_TAGS_MAX];               /* what it has, comma separated */
-    uint32_t speed, spread_ppm, load_ppm;      /* of its bench; 0: not measured */
+    char tags[MESSAGE_TAGS_MAX]; /* what it has, comma separated */
+    struct message_bench bench;
     char confinement[MESSAGE_CONFINEMENT_MAX]; /* of its programs; "": not told */
 };
 
@@ -144,6 +152,7 @@ struct message_refused {
 struct message_lease_request {
     uint32_t pairs, pairs_per_minute;
     uint32_t work_ms; /* 0: any */
+    struct message_bench bench;
 };
 
 struct message_lease_grant {
@@ -154,11 +163,14 @@ struct message_lease_grant {
     struct message_spec spec;
     uint64_t *skip;
     size_t skip_count;
+    uint32_t scale_ppm; /* limits of time are multiplied by this; 0: by that of WELCOME */
+    bool measure;       /* timed play waits for a new bench */
 };
 
 struct message_nothing {
     char because[MESSAGE_TEXT_MAX];
     uint32_t retry_ms;
+    bool measure; /* timed play waits for a new bench */
 };
 
 struct message_game {

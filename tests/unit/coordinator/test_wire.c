@@ -174,6 +174,7 @@ static void no_field_is_forgotten(void **state)
     COVER(row, store_experiment, id);
     COVER(row, store_experiment, state);
     COVER(row, store_experiment, has_sprt);
+    COVER(row, store_experiment, has_reference);
     COVER(row, store_experiment, idempotency_key);
     COVER(row, store_experiment, created_by);
     COVER(row, store_experiment, a.signature);
