@@ -110,6 +110,7 @@ is "a clone may differ" "$(sql "select planned_pairs, note, seed <> 7, rules fro
 is "what was played tells how long a match takes" "$(k match starting starting --nodes-a 60 --nodes-b 50 --sprt --elo1 30 --dry-run --json 2>/dev/null |
     json '[.forecast[] | .minutes > 0] + [.minutes > 0] | tostring')" '[true,true,true,true]'
 is "but not for other limits" "$(k match starting starting --nodes-a 60000 --nodes-b 50000 --pairs 10 --dry-run --json 2>/dev/null | json .minutes)" null
+ok "nor for other programs" test "$(k match starting starting --engine-a itself --nodes-a 60 --nodes-b 50 --pairs 10 --dry-run --json 2>/dev/null | json .minutes)" = null
 ok "which is said" sh -c '"$0" match --dir "$1" starting starting --nodes-a 60000 --nodes-b 50000 --pairs 10 --dry-run 2>&1 | grep -q "10 pairs: an unknown time"' "$kroo" "$dir"
 
 # --- a match that is decided ---
