@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "coordinator/captures.h"
 #include "coordinator/round_audit.h"
 #include "coordinator/round_tune.h"
 #include "engine/tables.h"
@@ -25,20 +26,25 @@ struct loading {
     uint64_t worst_pair;
 };
 
-/* A pair can be held only within the window, so holds are set as the rows, which come in key order, reach
- * them. */
+/* A pair is held before its rows, which come in key order, complete it. */
 static void hold_up_to(struct loading *loading, uint64_t pair)
 {
     while (loading->disputed_next < loading->disputed_count &&
-           loading->disputed[loading->disputed_next] <= pair)
-        tally_hold(loading->ledger->tally, loading->disputed[loading->disputed_next++]);
+           loading->disputed[loading->disputed_next] <= pair) {
+        uint64_t disputed = loading->disputed[loading->disputed_next++];
+        if (tally_reach(loading->ledger->tally, disputed) != 0 ||
+            tally_hold(loading->ledger->tally, disputed) == -2)
+            loading->worst = TALLY_MEMORY;
+    }
 }
 
 static void load_standing(void *context, uint64_t pair, unsigned leg, unsigned a_half_points)
 {
     struct loading *loading = context;
     hold_up_to(loading, pair);
-    enum tally_answer answer = tally_add(loading->ledger->tally, pair, leg, a_half_points);
+    enum tally_answer answer = tally_reach(loading->ledger->tally, pair) != 0
+                                   ? TALLY_MEMORY
+                                   : tally_add(loading->ledger->tally, pair, leg, a_half_points);
     if (answer < 0 && loading->worst >= 0) {
         loading->worst = answer;
         loading->worst_pair = pair;
@@ -72,9 +78,8 @@ static enum store_error count_stored(struct round *round, struct ledger *ledger,
     hold_up_to(&loading, UINT64_MAX);
     free(disputed);
     if (error == STORE_OK && loading.worst < 0) {
-        snprintf(text, STORE_TEXT, "experiment %llu, pair %llu: %s (is `window` smaller than it was?)",
-                 (unsigned long long)experiment, (unsigned long long)loading.worst_pair,
-                 tally_answer_text(loading.worst));
+        snprintf(text, STORE_TEXT, "experiment %llu, pair %llu: %s", (unsigned long long)experiment,
+                 (unsigned long long)loading.worst_pair, tally_answer_text(loading.worst));
         error = STORE_ERROR_REFUSED;
     }
     return error;
@@ -187,8 +192,10 @@ static enum store_error count_game(struct round *round, const struct store_game 
         ledger->draft_games_stored++;
     if (ledger->draft_ended)
         return STORE_OK;
+    /* Beyond the window: the prefix fell back after the pair was leased. */
     if (outcome == STORE_GAME_INSERTED &&
-        tally_add(ledger->draft, game->pair, game->leg, game->a_half_points) < 0)
+        (tally_reach(ledger->draft, game->pair) != 0 ||
+         tally_add(ledger->draft, game->pair, game->leg, game->a_half_points) < 0))
         return STORE_ERROR_MEMORY;
     if (tally_pair_complete(ledger->draft, game->pair) &&
         report_complete(report, game->pair, game->session) != 0)
@@ -263,6 +270,41 @@ static enum store_error settle_disputes(struct round *round, const struct store_
     return error;
 }
 
+/* What the games that were stored capture. */
+static enum store_error count_captures(struct round *round, const struct store_game *games,
+                                       const enum store_outcome *outcome, size_t count)
+{
+    struct captures captures = {0};
+    enum store_error error = STORE_OK;
+    for (size_t i = 0; i < count && error == STORE_OK; i++) {
+        const struct ledger *ledger = ledger_book_find(round->book, games[i].experiment);
+        uint64_t segment = games[i].pair / STORE_SEGMENT_PAIRS;
+        if (outcome[i] != STORE_GAME_INSERTED)
+            continue;
+        if (!ledger || !ledger->terms)
+            error = store_captures_forget(round->store, games[i].experiment, segment);
+        else if (captures_count(&captures, games[i].experiment, segment, &ledger->terms->rules,
+                                games[i].moves, games[i].plies) != 0)
+            error = STORE_ERROR_MEMORY;
+    }
+    for (size_t i = 0; i < captures.count && error == STORE_OK; i++)
+        error = store_captures_add(round->store, &captures.segments[i]);
+    captures_done(&captures);
+    return error;
+}
+
+/* A settled dispute may have replaced a game: its segment is due. */
+static bool may_replace(struct round *round, const struct store_game *games,
+                        const enum store_outcome *outcome, size_t count)
+{
+    for (size_t i = 0; i < count; i++) {
+        const struct ledger *ledger = ledger_book_find(round->book, games[i].experiment);
+        if (opens_or_settles(ledger, &games[i], outcome[i]) || !ledger || !ledger->terms)
+            return true;
+    }
+    return false;
+}
+
 static size_t games_of(const struct job *jobs)
 {
     size_t count = 0;
@@ -290,6 +332,8 @@ static enum store_error put_games(struct round *round, struct job *jobs)
     if (error == STORE_OK)
         error = store_faults_of_games(round->store, games, count);
     if (error == STORE_OK)
+        error = count_captures(round, games, outcome, count);
+    if (error == STORE_OK)
         error = hold_conflicts(round, games, outcome, count);
     for (size_t i = 0; i < count && error == STORE_OK; i++)
         error = count_game(round, &games[i], outcome[i]);
@@ -297,6 +341,8 @@ static enum store_error put_games(struct round *round, struct job *jobs)
         error = round_audit_games(round, games, outcome, count);
     if (error == STORE_OK)
         error = settle_disputes(round, games, outcome, count);
+    if (error == STORE_OK && may_replace(round, games, outcome, count))
+        error = captures_settle(round->store);
     at = 0;
     for (struct job *job = jobs; job && error == STORE_OK; job = job->next)
         if (job->kind == JOB_RESULTS && job->results.count) {
