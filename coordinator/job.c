@@ -33,7 +33,6 @@ void job_destroy(struct job *job)
         break;
     case JOB_REPORT:
         free(job->report.complete);
-        free(job->report.disputed);
         tune_book_destroy(job->report.players);
         free(job->report.again.pairs);
         free(job->report.closed);
@@ -50,7 +49,7 @@ void job_destroy(struct job *job)
         free(job->hooks.list);
         break;
     case JOB_CONTROL:
-        free(job->control.disputed);
+        free(job->control.again.pairs);
         break;
     case JOB_PEERS:
         free(job->peers.peers);

@@ -22,7 +22,10 @@ struct session {
     uint32_t speed, spread_ppm, load_ppm, scale_ppm;
     char unfit[FITNESS_TEXT]; /* why it gets no timed play; "": it may */
     char confinement[MESSAGE_CONFINEMENT_MAX];
+    char architecture[MESSAGE_TRAIT_MAX], compiler[MESSAGE_TRAIT_MAX];
     int64_t heard_ms;
+    int64_t able_ms; /* when it last asked for work or got on with some */
+    bool lapsed;     /* a lease of its was without progress for a term, and none has got on since */
     struct meter meter;
     char told[MESSAGE_TEXT_MAX]; /* why it got nothing when it asked last; "": it got something */
     int64_t told_ms;

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "coordinator/round_audit.h"
+#include "coordinator/round_flag.h"
 
 static enum store_error refuse(struct job *job, const char *why)
 {
@@ -46,8 +47,7 @@ static enum store_error move(struct round *round, struct job *job, enum store_st
     if (error == STORE_OK && from == STORE_BLOCKED)
         error = store_disputes_restart(round->store, control->experiment);
     if (error == STORE_OK && from == STORE_BLOCKED)
-        error = store_disputed_pairs(round->store, control->experiment, &control->disputed,
-                                     &control->disputed_count);
+        error = round_replays(round, control->experiment, NULL, &control->again);
     return error;
 }
 
@@ -74,6 +74,20 @@ static enum store_error end(struct round *round, struct job *job)
     return error == STORE_OK && !written ? refuse(job, "is not running: it has its verdict") : error;
 }
 
+/* A finished experiment whose verdict is withdrawn goes on: what nobody believes any more is played again. */
+static enum store_error reopen(struct round *round, struct job *job)
+{
+    struct job_control *control = &job->control;
+    bool withdrawn = false;
+    uint64_t games = 0;
+    enum store_error error = store_verdict_is_withdrawn(round->store, control->experiment, &withdrawn);
+    if (error == STORE_OK && !withdrawn)
+        return refuse(job, control->step.text);
+    if (error == STORE_OK)
+        error = store_experiment_reopen(round->store, control->experiment, control->by, &games);
+    return error == STORE_OK ? round_flag_reopen(round, control->experiment, &control->loaded) : error;
+}
+
 static enum store_error perform(struct round *round, struct job *job, enum store_state from,
                                 const char *submitter)
 {
@@ -88,6 +102,8 @@ static enum store_error perform(struct round *round, struct job *job, enum store
     case CONTROL_DELETE:
         return store_experiment_delete(round->store, control->experiment, control->by, control->text,
                                        &control->games);
+    case CONTROL_REOPEN:
+        return reopen(round, job);
     case CONTROL_REFUSE:
         return refuse(job, control->step.text);
     case CONTROL_AGREE:
@@ -140,12 +156,15 @@ void round_control_end(struct round *round, const struct job *job, bool committe
         return;
     if (!committed) {
         ledger_discard(ledger);
+        if (control->loaded)
+            ledger_book_remove(round->book, control->experiment);
         return;
     }
     ledger_keep(ledger);
     switch (control->step.effect) {
     case CONTROL_MOVE:
     case CONTROL_END:
+    case CONTROL_REOPEN:
         ledger->experiment.state = control->step.state;
         break;
     case CONTROL_DELETE:

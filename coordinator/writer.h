@@ -43,8 +43,8 @@ struct writer;
 /* Connects, waiting for the database and for leadership until *stop is set, and starts the thread. `wake` is
  * rung when answers wait. NULL with the reason when stopped, or when the database is not ours to use (schema,
  * unsafe settings). `allow_unsafe` accepts fsync or synchronous_commit off. */
-struct writer *writer_create(const char *conninfo, uint64_t window, bool allow_unsafe, int wake,
-                             atomic_bool *stop, struct writer_start *start, char *reason, size_t reason_size);
+struct writer *writer_create(const char *conninfo, bool allow_unsafe, int wake, atomic_bool *stop,
+                             struct writer_start *start, char *reason, size_t reason_size);
 void writer_start_done(struct writer_start *start);
 /* Commits what is queued if the database answers within deadline_ms, and ends the thread. */
 void writer_destroy(struct writer *writer, int deadline_ms);

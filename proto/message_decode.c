@@ -129,7 +129,7 @@ static bool take_hello(struct take *take, const Kroo__Wire__Hello *from, struct 
         !take_name(take, "name", from->name, to->name) || !ASCII(engine_build, 0) ||
         !NEED(session_nonce, 0, UINT64_MAX) || !MAY32(slots, SLOTS_MAX) || !MAY32(credit, LEASE_PAIRS_MAX) ||
         !ASCII(tags, 0) || !MAY32(speed, INTEGER) || !MAY32(spread_ppm, INTEGER) ||
-        !MAY32(load_ppm, INTEGER) || !ASCII(confinement, 0))
+        !MAY32(load_ppm, INTEGER) || !ASCII(confinement, 0) || !ASCII(architecture, 0) || !ASCII(compiler, 0))
         return false;
     char reason[160];
     if (!tags_check(to->tags, reason, sizeof reason))

@@ -164,6 +164,8 @@ static void fill_hello(const struct message_hello *from, Kroo__Wire__Hello *to)
     SET_SOME(to, spread_ppm, from);
     SET_SOME(to, load_ppm, from);
     to->confinement = from->confinement[0] ? text(from->confinement) : NULL;
+    to->architecture = from->architecture[0] ? text(from->architecture) : NULL;
+    to->compiler = from->compiler[0] ? text(from->compiler) : NULL;
 }
 
 static void fill_fault(const struct message_fault *from, Kroo__Wire__Fault *to)

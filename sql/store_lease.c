@@ -180,7 +180,7 @@ enum store_error store_next_ids(struct store *store, uint64_t *lease, uint64_t *
 /* Its clean texts, while a statement that names them runs. */
 struct session_texts {
     char peer[STORE_NAME], name[STORE_NAME], build[STORE_NAME], confinement[STORE_CONFINEMENT],
-        tags[STORE_TAGS];
+        tags[STORE_TAGS], architecture[STORE_NAME], compiler[STORE_NAME];
 };
 
 static void add_session(struct store_parameters *parameters, const struct store_session *session,
@@ -191,6 +191,8 @@ static void add_session(struct store_parameters *parameters, const struct store_
     store_clean_text(texts->build, sizeof texts->build, session->engine_build);
     store_clean_text(texts->confinement, sizeof texts->confinement, session->confinement);
     store_clean_text(texts->tags, sizeof texts->tags, session->tags);
+    store_clean_text(texts->architecture, sizeof texts->architecture, session->architecture);
+    store_clean_text(texts->compiler, sizeof texts->compiler, session->compiler);
     store_add_u64(parameters, session->id);
     store_add_text(parameters, texts->peer);
     store_add_text(parameters, texts->name);
@@ -202,6 +204,8 @@ static void add_session(struct store_parameters *parameters, const struct store_
     store_add_u64(parameters, session->spread_ppm);
     store_add_u64(parameters, session->load_ppm);
     store_add_u64(parameters, session->scale_ppm ? session->scale_ppm : STORE_SCALE_USUAL);
+    store_add_text(parameters, texts->architecture);
+    store_add_text(parameters, texts->compiler);
 }
 
 enum store_error store_session_insert(struct store *store, const struct store_session *session)
@@ -214,8 +218,8 @@ enum store_error store_session_insert(struct store *store, const struct store_se
     enum store_error error = store_run(
         store,
         "insert into session as s (id, peer, name, engine_build, slots, confinement, tags, speed, "
-        "spread_ppm, "
-        "load_ppm, scale_ppm) values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11) "
+        "spread_ppm, load_ppm, scale_ppm, architecture, compiler) "
+        "values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13) "
         "on conflict (id) do update set scale_ppm = excluded.scale_ppm where s.peer = $2 and s.name = $3 "
         "and s.engine_build = $4 and s.slots = $5 and s.confinement = $6 and s.tags = $7 and s.speed = $8",
         &parameters, false, &result);

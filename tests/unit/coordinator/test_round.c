@@ -26,7 +26,7 @@ static int set_up(void **state)
     experiment = fixture_experiment(bench->store);
     experiment.planned_pairs = PAIRS;
     bench->experiment = fixture_create(bench->store, &experiment);
-    bench->round = (struct round){.store = bench->store, .book = &bench->book, .window = 64};
+    bench->round = (struct round){.store = bench->store, .book = &bench->book};
     assert_ok(bench->store, round_load(&bench->round, &experiment, text));
     for (uint64_t id = 1; id <= 6; id++) {
         struct store_session session = {
@@ -137,7 +137,7 @@ static void a_restart_reads_the_same_ledger(void **state)
     job_destroy(deliver(bench, 7, 2, 1, 1, false, STORE_GAME_INSERTED));
     job_destroy(deliver(bench, 8, 1, 2, 2, true, STORE_GAME_CONFLICT));
     struct ledger_book fresh = {0};
-    struct round round = {.store = bench->store, .book = &fresh, .window = 64};
+    struct round round = {.store = bench->store, .book = &fresh};
     struct store_experiment experiment;
     char text[STORE_TEXT];
     assert_ok(bench->store, store_experiment_get(bench->store, bench->experiment, &experiment));
@@ -153,19 +153,21 @@ static void a_conflict_holds_the_prefix_until_two_workers_agree(void **state)
     job_destroy(deliver(bench, 0, 2, 1, 1, false, STORE_GAME_INSERTED));
     job_destroy(deliver(bench, 3, 2, 1, 1, false, STORE_GAME_INSERTED)); /* 2 is missing: the prefix is 2 */
     struct job *report = deliver(bench, 3, 1, 2, 2, true, STORE_GAME_CONFLICT);
-    assert_int_equal(report->report.disputed_count, 1);
-    assert_int_equal(report->report.disputed[0].pair, 3);
+    assert_int_equal(report->report.again.count, 1);
+    assert_true(report->report.again.pairs[0].pair == 3 && report->report.again.pairs[0].held);
+    assert_int_equal(report->report.again.pairs[0].played_count, 2);
     job_destroy(report);
     report = deliver(bench, 2, 1, 1, 1, false, STORE_GAME_INSERTED);
     assert_int_equal(report->report.prefix, 3); /* and no further */
     job_destroy(report);
     report =
         deliver(bench, 3, 1, 1, 3, false, STORE_GAME_DUPLICATE); /* the same worker again proves nothing */
-    assert_int_equal(report->report.disputed_count, 1);
+    assert_int_equal(report->report.again.count, 1);
     assert_int_equal(report->report.prefix, 3);
     job_destroy(report);
     report = deliver(bench, 3, 1, 3, 4, false, STORE_GAME_DUPLICATE); /* an independent one does */
-    assert_int_equal(report->report.disputed_count, 0);
+    assert_int_equal(report->report.again.count, 0);
+    assert_int_equal(report->report.closed_count, 1);
     assert_int_equal(report->report.prefix, 5);
     job_destroy(report);
     assert_string_equal(stored_by(bench, 3), "1,1");
