@@ -387,6 +387,11 @@ enum audit_answer audit_progress(struct audit_book *book, uint64_t lease, uint64
     return AUDIT_RENEWED;
 }
 
+bool audit_holds(const struct audit_book *book, uint64_t lease, uint64_t session)
+{
+    return place_out(book, lease, session) < book->out;
+}
+
 bool audit_release(struct audit_book *book, uint64_t lease, uint64_t session, struct audit_lease *released)
 {
     size_t place = place_out(book, lease, session);

@@ -85,6 +85,8 @@ enum audit_answer {
 };
 enum audit_answer audit_progress(struct audit_book *book, uint64_t lease, uint64_t session, uint64_t progress,
                                  int64_t now_ms);
+/* Is it a lease of this session here? */
+bool audit_holds(const struct audit_book *book, uint64_t lease, uint64_t session);
 bool audit_release(struct audit_book *book, uint64_t lease, uint64_t session, struct audit_lease *released);
 /* At most `max` leases without progress, or of a session that ended: they wait again. */
 size_t audit_expire(struct audit_book *book, int64_t now_ms, struct audit_lease *lapsed, size_t max);

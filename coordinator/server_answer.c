@@ -150,7 +150,9 @@ static void answer_grant(struct server *server, struct job *job)
 {
     const struct store_lease *row = &job->grant.lease;
     struct server_experiment *experiment = server_find_experiment(server, row->experiment);
-    bool over = !experiment || (experiment->ended && !job->grant.again);
+    /* What was to be played again may have been dropped with its experiment's end. */
+    bool over = !experiment || (job->grant.again ? !audit_holds(server->audits, row->id, row->session)
+                                                 : experiment->ended);
     if (job->error != STORE_OK || job->grant.late || over) {
         lease_release(server->leases, row->id, row->session, NULL);
         server_audit_released(server, row->id, row->session);

@@ -45,7 +45,7 @@ select set_eq($$select * from column_updates_of('kroo_trainer')$$, array['learni
 select set_eq($$select u from column_updates_of('kroo_coordinator') u where u !~ '^experiment_counter'$$,
     array['experiment.state', 'experiment.state_reason', 'experiment.ended_at', 'experiment.priority', 'experiment.note',
     'experiment.submitter', 'dispute.runs_before', 'hook_run.state', 'hook_run.started_at', 'hook_run.ended_at',
-    'hook_run.outcome', 'hook_run.claim', 'session.ended_at', 'session.scale_ppm',
+    'hook_run.outcome', 'hook_run.claim', 'hook_run.due_at', 'session.ended_at', 'session.scale_ppm',
     'lease.state', 'lease.ended_at', 'dispute.state', 'dispute.settled_at', 'dispute.settlement', 'dispute.was_counted', 'peer.name', 'peer.role',
     'peer.allowed_at', 'peer.allowed_by', 'peer.revoked_at', 'peer.revoked_by', 'tournament.planned_rounds',
     'tournament_pairing.experiment_id', 'book.measured_how', 'book.measured_pairs', 'book.measured_wl',

@@ -9,7 +9,7 @@ select tables_are('kroo', array['migration', 'rule_set', 'peer', 'engine_build',
     'game_1', 'game_2',
     'tournament', 'tournament_player', 'tournament_pairing', 'preset', 'fault'] || array['tune', 'tune_parameter', 'tune_batch'] || array['book', 'book_opening', 'ending_rollup', 'length_rollup', 'opening_rollup', 'pair_rollup', 'session_rollup']
     || array['audit_secret', 'audit_request', 'audit', 'charge', 'worker_flag',
-    'game_set_aside', 'verdict_withdrawn'])
+    'game_set_aside', 'verdict_withdrawn'] || array['divergence', 'verdict_past'])
 from (select t_experiment('match', true, 10), t_experiment('selfplay', false, 10)) made;
 select views_are('kroo', array['experiment_counted', 'game_counted', 'experiment_progress', 'experiment_verdict',
     'champion', 'weights_lineage', 'worker_session', 'first_move_score', 'endings_by_reason', 'game_length',

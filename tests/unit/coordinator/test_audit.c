@@ -209,7 +209,9 @@ static void a_lease_lives_by_progress(void **state)
     assert_true(lapsed[0].lease == 10);
     assert_true(take(book, 12, 103, 20, 2000, &lease));
     assert_int_equal(lease.attempt, 3);
+    assert_true(audit_holds(book, 20, 103) && !audit_holds(book, 20, 101));
     assert_true(audit_release(book, 20, 103, &lease));
+    assert_false(audit_holds(book, 20, 103));
     assert_false(audit_release(book, 20, 103, &lease));
     assert_true(take(book, 12, 103, 21, 2000, &lease));
     assert_int_equal(audit_session_end(book, 103, lapsed, 4), 1);
