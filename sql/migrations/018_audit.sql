@@ -329,7 +329,7 @@ grant select on verdict_past to kroo_coordinator, kroo_trainer, kroo_reader;
 -- What it promoted was promoted; that its verdict was there is checked when it happens (promotion_needs_verdict).
 alter table promotion drop constraint promotion_experiment_id_fkey,
     add foreign key (experiment_id) references experiment (id);
-create index promotion_experiment on promotion (experiment_id);
+create index promotion_by_experiment on promotion (experiment_id);
 
 create or replace function verdict_announce() returns trigger
 language plpgsql set search_path = kroo, pg_temp as $$
