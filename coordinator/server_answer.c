@@ -429,7 +429,7 @@ static void answer_report(struct server *server, struct job *job)
         for (size_t j = 0; j < count && ended && ended->leases_end.ids; j++)
             ended->leases_end.ids[ended->leases_end.count++] = finished[j].id;
     }
-    experiment->prefix = report->prefix;
+    server_move_prefix(server, experiment, report->prefix);
     lease_experiment_advance(server->leases, report->experiment, report->prefix);
     if (report->players)
         server_tune_take(server, experiment, report->players);

@@ -33,6 +33,8 @@ struct synthetic_games {
     uint32_t variant; /* everybody of this variant */
 };
 
+/* Who it is, without a connection. */
+void synthetic_name(struct synthetic *worker, const char *name);
 void synthetic_init(struct synthetic *worker, const char *endpoint, const char *name);
 void synthetic_done(struct synthetic *worker);
 _Noreturn void synthetic_give_up(const struct synthetic *worker, const char *why);
