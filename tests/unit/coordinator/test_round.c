@@ -384,8 +384,7 @@ int main(int argc, char **argv)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(counts_in_pair_order_and_reports_what_is_complete, set_up, tear_down),
         cmocka_unit_test_setup_teardown(a_restart_reads_the_same_ledger, set_up, tear_down),
-        cmocka_unit_test_setup_teardown(games_set_aside_far_behind_are_counted_anew, set_up,
-                                        tear_down),
+        cmocka_unit_test_setup_teardown(games_set_aside_far_behind_are_counted_anew, set_up, tear_down),
         cmocka_unit_test_setup_teardown(a_conflict_holds_the_prefix_until_two_workers_agree, set_up,
                                         tear_down),
         cmocka_unit_test_setup_teardown(a_pair_disputed_as_it_completes_does_not_count, set_up, tear_down),
