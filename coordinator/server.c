@@ -570,7 +570,8 @@ static void store_fault(struct server *server, const struct session *session,
 {
     static const char *const kinds[] = {[MESSAGE_FAULT_START] = "start",
                                         [MESSAGE_FAULT_SELF_TEST] = "self-test",
-                                        [MESSAGE_FAULT_BUILD] = "build"};
+                                        [MESSAGE_FAULT_BUILD] = "build",
+                                        [MESSAGE_FAULT_OVERTIME] = "overtime"};
     const struct message_fault *fault = &release->fault;
     struct job *job = server_find_experiment(server, fault->experiment) ? job_create(JOB_FAULT) : NULL;
     if (!job)
@@ -578,7 +579,8 @@ static void store_fault(struct server *server, const struct session *session,
     job->fault.row = (struct store_fault){.experiment = fault->experiment,
                                           .session = session->id,
                                           .side = "\0ab"[fault->side],
-                                          .has_game = fault->kind == MESSAGE_FAULT_START,
+                                          .has_game = fault->kind == MESSAGE_FAULT_START ||
+                                                      fault->kind == MESSAGE_FAULT_OVERTIME,
                                           .pair = fault->pair,
                                           .leg = (uint8_t)fault->leg,
                                           .attempt = fault->attempt,

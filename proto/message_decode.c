@@ -330,7 +330,7 @@ static bool take_fault(struct take *take, const Kroo__Wire__Fault *from, struct 
         return true;
     size_t moves = from->has_moves ? from->moves.len : 0;
     if (!KNOWN("fault") ||
-        !take_enum(take, "fault kind", from->has_kind, (int)from->kind, MESSAGE_FAULT_BUILD) ||
+        !take_enum(take, "fault kind", from->has_kind, (int)from->kind, MESSAGE_FAULT_OVERTIME) ||
         !NEED(experiment, 1, BIG) || !MAY32(side, 2) || !MAY(pair, PAIR_MAX) || !MAY32(leg, 1) ||
         !MAY32(attempt, INTEGER))
         return false;

@@ -21,7 +21,7 @@ static const char *const names[] = {
     "database",    "endpoint", "key",        "server_key",      "dir",        "state",        "term_ms",
     "progress_ms", "drain_ms", "slots",      "log_level",       "name",       "window",       "tables",
     "move_ms",     "tags",     "pin",        "reference_speed", "timed_slow", "timed_spread", "timed_load",
-    "hooks",       "metrics",  "log_format", "timed_age",       "measure_ms"};
+    "hooks",       "metrics",  "log_format", "timed_age",       "measure_ms", "game_ms"};
 enum { NAMES = sizeof names / sizeof *names };
 
 struct settings {
