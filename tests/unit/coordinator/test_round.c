@@ -197,6 +197,10 @@ static void games_set_aside_far_behind_are_counted_anew(void **state)
     assert_true(report->report.ended);
     job_destroy(report);
     assert_int_equal(tally_prefix(ledger_of(bench)->tally), 20);
+    /* What it says in the next test's disputes has a voice again. */
+    uint64_t restored;
+    assert_ok(bench->store, store_worker_restore(bench->store, "", "worker-1", "the test", &restored));
+    assert_int_equal(restored, 1);
 }
 
 static void a_conflict_holds_the_prefix_until_two_workers_agree(void **state)
