@@ -130,6 +130,8 @@ enum store_error round_flag_reopen(struct round *round, uint64_t experiment, boo
         error = round_audit_begin_stored(round, ledger);
     if (error == STORE_OK)
         error = count_anew(round, ledger);
+    if (error == STORE_OK)
+        error = captures_settle(round->store);
     /* The event loop hears of it all at once (JOB_RELOAD). */
     jobs_destroy(round->reports);
     round->reports = NULL;
