@@ -344,6 +344,13 @@ static bool admit(void *context, const char public_key_z85[KEYS_TEXT])
     return admitted;
 }
 
+/* Beyond its ration, and beyond what is answered of that. */
+static bool is_spent(void *context, const struct socket_peer *peer)
+{
+    const struct server *server = context;
+    return ration_is_spent(server->rations, ration_peer(peer->id, peer->id_size), server->now_ms);
+}
+
 static int create_books(struct server *server, uint64_t next_lease, char *reason, size_t reason_size)
 {
     struct lease_policy policy = lease_policy_default();
@@ -352,7 +359,8 @@ static int create_books(struct server *server, uint64_t next_lease, char *reason
     server->schedule = schedule_create();
     server->leases = lease_book_create(&policy, next_lease);
     server->audits = audit_book_create(server->options.term_ms);
-    if (server->roster && server->schedule && server->leases && server->audits)
+    server->rations = ration_create(server->options.peer_rate);
+    if (server->rations && server->roster && server->schedule && server->leases && server->audits)
         return 0;
     snprintf(reason, reason_size, "no memory for the books");
     return -1;
@@ -379,6 +387,8 @@ static int open_server(struct server *server, int wake, atomic_bool *stop, char 
                                        server, reason, reason_size);
         outcome = server->router ? 0 : -1;
     }
+    if (outcome == 0)
+        router_discard_by(server->router, is_spent, server);
     for (size_t i = 0; outcome == 0 && router_endpoint(server->router, i); i++)
         log_line(LOG_LEVEL_INFO, "listening", "endpoint=%s build=\"%s\"", router_endpoint(server->router, i),
                  engine_build());
@@ -393,6 +403,7 @@ static void close_server(struct server *server)
     schedule_destroy(server->schedule);
     lease_book_destroy(server->leases);
     audit_book_destroy(server->audits);
+    ration_destroy(server->rations);
     free(server->flags);
     allowlist_done(&server->allowlist);
     for (size_t i = 0; i < server->experiment_count; i++) {
@@ -425,6 +436,9 @@ static void serve_session(struct server *server, struct session *session, struct
     case MESSAGE_ARTIFACT_REQUEST:
         server_artifact_request(server, session, message);
         break;
+    case MESSAGE_SEALS_REQUEST:
+        server_seals_request(server, session, message);
+        break;
     case MESSAGE_CREATE_EXPERIMENT:
         server_create(server, session, message);
         break;
@@ -446,8 +460,35 @@ static void serve_session(struct server *server, struct session *session, struct
     }
 }
 
+/* Whether a message is within its peer's ration; refused with the time to wait where it is not. */
+static bool is_rationed(struct server *server, const struct socket_peer *peer, const struct message *message)
+{
+    uint32_t retry_ms;
+    enum ration_verdict verdict =
+        ration_take(server->rations, ration_peer(peer->id, peer->id_size), server->now_ms, &retry_ms);
+    if (verdict == RATION_SERVE)
+        return true;
+    server->counters.noisy++;
+    if (server->now_ms - server->noise_told_ms >= SERVER_NOISE_TOLD_MS) {
+        const struct session *session = roster_find_peer(server->roster, peer);
+        server->noise_told_ms = server->now_ms;
+        log_line(
+            LOG_LEVEL_WARNING, "peer-noisy",
+            "peer=%s name=%s message=%s: more than %u messages a second; refused, and beyond that dropped",
+            allowlist_name(&server->allowlist, peer->user), session ? session->name : "?",
+            message_kind_name(message->kind), server->options.peer_rate);
+    }
+    if (verdict == RATION_REFUSE)
+        server_refuse(server, peer, message->request, MESSAGE_REFUSAL_BUSY, retry_ms,
+                      "more than %u messages a second came over this connection: wait for answers",
+                      server->options.peer_rate);
+    return false;
+}
+
 static void serve(struct server *server, const struct socket_peer *peer, struct message *message)
 {
+    if (!is_rationed(server, peer, message))
+        return;
     if (!allowlist_admits(&server->allowlist, peer->user)) {
         server->counters.not_allowed++;
         server_refuse(server, peer, message->request, MESSAGE_REFUSAL_NOT_ALLOWED, 0,
@@ -465,6 +506,13 @@ static void serve(struct server *server, const struct socket_peer *peer, struct 
                       "not known here: say HELLO, then send again what was not acknowledged");
         return;
     }
+    if (!allowlist_allows_role(&server->allowlist, peer->user, session->role)) {
+        server->counters.not_allowed++;
+        server_refuse(server, peer, message->request, MESSAGE_REFUSAL_NOT_ALLOWED, 0,
+                      "this key may not be a %s any more: `kroo key ls` shows its role",
+                      session->role == MESSAGE_ROLE_WORKER ? "worker" : "user");
+        return;
+    }
     session->heard_ms = server->now_ms;
     serve_session(server, session, message);
 }
@@ -480,7 +528,7 @@ static void receive_some(struct server *server)
             return;
         if (error == SOCKET_OK)
             serve(server, &peer, &message);
-        else if (allowlist_admits(&server->allowlist, peer.user))
+        else if (allowlist_admits(&server->allowlist, peer.user) && is_rationed(server, &peer, &message))
             server_refuse(server, &peer, message.request, MESSAGE_REFUSAL_MALFORMED, 0, "%s", reason);
         message_done(&message);
     }
@@ -550,8 +598,10 @@ static void store_fault(struct server *server, const struct session *session,
 {
     static const char *const kinds[] = {[MESSAGE_FAULT_START] = "start",
                                         [MESSAGE_FAULT_SELF_TEST] = "self-test",
-                                        [MESSAGE_FAULT_BUILD] = "build"};
+                                        [MESSAGE_FAULT_BUILD] = "build",
+                                        [MESSAGE_FAULT_UNSIGNED] = "unsigned"};
     const struct message_fault *fault = &release->fault;
+    server->counters.unsigned_engines += fault->kind == MESSAGE_FAULT_UNSIGNED;
     struct job *job = server_find_experiment(server, fault->experiment) ? job_create(JOB_FAULT) : NULL;
     if (!job)
         return;

@@ -22,7 +22,8 @@ struct server_options {
     uint32_t term_ms, progress_ms;
     struct fitness_policy fitness; /* for timed play */
     bool allow_unsafe;
-    const char *hooks; /* folder of programs that experiments may name; NULL: none */
+    uint32_t peer_rate; /* messages a second of one connection; 0: any number */
+    const char *hooks;  /* folder of programs that experiments may name; NULL: none */
 };
 
 /* Runs until *stop is set (and `wake` rung), then drains for at most drain_ms. Returns 0, or -1 with the

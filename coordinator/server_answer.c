@@ -437,13 +437,11 @@ static void answer_peers(struct server *server, struct job *job)
 void server_take_answer(struct server *server, struct job *job)
 {
     static void (*const answers[])(struct server *, struct job *) = {
-        [JOB_RESULTS] = answer_results,   [JOB_GRANT] = answer_grant,
-        [JOB_SESSION] = answer_session,   [JOB_CREATE] = answer_create,
-        [JOB_CONTROL] = answer_control,   [JOB_PROMOTE] = answer_promote,
-        [JOB_HOOKS] = server_start_hooks, [JOB_ARTIFACT] = answer_artifact,
-        [JOB_LOOKUP] = answer_lookup,     [JOB_REPORT] = answer_report,
-        [JOB_PEERS] = answer_peers,       [JOB_RECHECK] = answer_recheck,
-        [JOB_RELOAD] = answer_reload,     [JOB_LOST] = NULL,
+        [JOB_RESULTS] = answer_results,    [JOB_GRANT] = answer_grant,       [JOB_SESSION] = answer_session,
+        [JOB_CREATE] = answer_create,      [JOB_CONTROL] = answer_control,   [JOB_PROMOTE] = answer_promote,
+        [JOB_HOOKS] = server_start_hooks,  [JOB_ARTIFACT] = answer_artifact, [JOB_LOOKUP] = answer_lookup,
+        [JOB_REPORT] = answer_report,      [JOB_PEERS] = answer_peers,       [JOB_RECHECK] = answer_recheck,
+        [JOB_SEALS] = server_answer_seals, [JOB_RELOAD] = answer_reload,     [JOB_LOST] = NULL,
     };
     if (job->kind == JOB_LOST)
         server->lost = true;

@@ -6,6 +6,7 @@
 #include "coordinator/allowlist.h"
 #include "coordinator/hook.h"
 #include "coordinator/lease.h"
+#include "coordinator/ration.h"
 #include "coordinator/referee.h"
 #include "coordinator/roster.h"
 #include "coordinator/schedule.h"
@@ -20,6 +21,8 @@ enum {
     SERVER_ARTIFACTS_BYTES = 128 << 20, /* of them together */
     SERVER_SETBACKS_MAX = 5,            /* by one worker, before it is set aside */
     SERVER_UNKNOWN_MAX = 256,           /* experiment numbers known not to exist */
+    SERVER_SESSIONS_A_KEY = 1024,       /* of one listed key, those that fell silent included */
+    SERVER_NOISE_TOLD_MS = 10000,       /* between two log lines about noisy peers */
     SERVER_MESSAGES_A_TURN = 256,       /* between looks at the clock and the writer */
 };
 
@@ -45,7 +48,8 @@ struct server_artifact {
 };
 
 struct server_counters {
-    uint64_t results, refused_games, grants, nothing, expired, say_hello, not_allowed, busy;
+    uint64_t results, refused_games, grants, nothing, expired, say_hello, not_allowed, busy, unsigned_engines,
+        noisy, crowded;
 };
 
 struct server {
@@ -59,6 +63,8 @@ struct server {
     size_t flag_count;
     struct schedule *schedule;
     struct allowlist allowlist;
+    struct ration_table *rations;
+    int64_t noise_told_ms;
     struct server_experiment **experiments;
     size_t experiment_count, experiment_room;
     uint64_t unknown[SERVER_UNKNOWN_MAX]; /* ring */
@@ -136,6 +142,10 @@ void server_create(struct server *server, struct session *session, const struct 
 void server_control(struct server *server, struct session *session, const struct message *message);
 void server_stop(struct server *server, struct session *session, const struct message *message);
 void server_promote(struct server *server, struct session *session, const struct message *message);
+
+/* server_seal.c */
+void server_seals_request(struct server *server, struct session *session, const struct message *message);
+void server_answer_seals(struct server *server, struct job *job);
 
 /* server_status.c */
 void server_status(struct server *server, struct session *session, const struct message *message);

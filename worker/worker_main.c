@@ -37,6 +37,7 @@ enum option_key {
     OPTION_MOVE_MS,
     OPTION_TAGS,
     OPTION_NO_PIN,
+    OPTION_TRUST,
 };
 
 struct arguments {
@@ -55,6 +56,10 @@ static const struct argp_option options[] = {
      "Where the coordinator listens: ipc://PATH or tcp://HOST:PORT", 0},
     {"key", OPTION_KEY, "FILE", 0, "Secret key of this worker (`kroo key new NAME` makes one)", 0},
     {"server-key", OPTION_SERVER_KEY, "FILE|TEXT", 0, "The coordinator's public key, needed with --key", 0},
+    {"trust", OPTION_TRUST, "FILE|KEY,...", 0,
+     "Public signing keys: programs other than the built-in engine run only if one of these has signed them "
+     "(default: none is needed)",
+     0},
     {"state", OPTION_STATE, "FOLDER", 0, "Spool and weights (default var/worker-NAME); one process a folder",
      0},
     {"name", OPTION_NAME, "NAME", 0, "What people see (default the host's name)", 0},
@@ -91,7 +96,8 @@ static const char doc[] =
     "Plays leased pairs of a Kroo coordinator and returns them."
     "\vSettings come from options, KROO_* variables (KROO_ENDPOINT, KROO_KEY, KROO_SERVER_KEY, KROO_STATE, "
     "KROO_NAME, "
-    "KROO_SLOTS, KROO_TAGS, KROO_PIN, KROO_TABLES, KROO_MOVE_MS, KROO_DRAIN_MS, KROO_LOG_LEVEL), the "
+    "KROO_SLOTS, KROO_TAGS, KROO_TRUST, KROO_PIN, KROO_TABLES, KROO_MOVE_MS, KROO_DRAIN_MS, KROO_LOG_LEVEL), "
+    "the "
     "settings file, "
     "defaults, in "
     "this order.\n\n"
@@ -152,6 +158,7 @@ static error_t parse(int key, char *argument, struct argp_state *state)
         {OPTION_TABLES, "tables"},
         {OPTION_MOVE_MS, "move_ms"},
         {OPTION_TAGS, "tags"},
+        {OPTION_TRUST, "trust"},
     };
     for (size_t i = 0; i < sizeof settings / sizeof *settings; i++)
         if (settings[i].key == key) {
@@ -366,6 +373,9 @@ static void take_settings(struct arguments *arguments, const struct settings *se
     worker->endpoints = endpoints;
     worker->endpoint_count = split_endpoints(list, endpoints);
     load_keys(settings, worker, &arguments->keys, server_key);
+    char reason[512];
+    if (seal_trust_add(&worker->trust, settings_get(settings, "trust", ""), reason, sizeof reason) != 0)
+        die(STATUS_USAGE, reason);
 }
 
 int main(int argc, char **argv)

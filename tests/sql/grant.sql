@@ -31,7 +31,7 @@ select set_eq($$select * from writes_of('kroo_coordinator')$$, array['engine_bui
     'game:INSERT', 'dispute:INSERT', 'dispute_run:INSERT', 'verdict:INSERT', 'promotion:INSERT', 'event:INSERT',
     'peer:INSERT', 'engine:INSERT', 'endgame_table:INSERT', 'tournament:INSERT', 'tournament_player:INSERT',
     'fault:INSERT', 'hook_run:INSERT', 'tournament_pairing:INSERT', 'preset:INSERT', 'book:INSERT',
-    'book_opening:INSERT', 'tune:INSERT', 'tune_parameter:INSERT', 'tune_batch:INSERT'], 'a coordinator adds, and deletes nothing');
+    'book_opening:INSERT', 'tune:INSERT', 'tune_parameter:INSERT', 'tune_batch:INSERT', 'artifact_seal:INSERT'], 'a coordinator adds, and deletes nothing');
 create function tests.column_updates_of(role_name name) returns setof text language sql as $$
     select c.relname || '.' || a.attname from pg_class c join pg_attribute a on a.attrelid = c.oid
     where c.relnamespace = 'kroo'::regnamespace and c.relkind in ('r', 'p') and a.attnum > 0 and not a.attisdropped

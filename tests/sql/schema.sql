@@ -3,7 +3,7 @@
 begin;
 select plan(18);
 
-select tables_are('kroo', array['migration', 'rule_set', 'peer', 'engine_build', 'artifact', 'training_run', 'weights',
+select tables_are('kroo', array['migration', 'rule_set', 'peer', 'engine_build', 'artifact', 'artifact_seal', 'training_run', 'weights',
     'player', 'experiment', 'experiment_counter', 'session', 'lease', 'game', 'dispute', 'dispute_run', 'verdict',
     'promotion', 'event', 'engine', 'endgame_table', 'learning_loop', 'generation', 'hook_run', 'deleted_experiment',
     'game_1', 'game_2',
