@@ -7,6 +7,13 @@
 
 #include "coordinator/specification_json.h"
 
+/* The defaults that `kroo run` begins with. */
+static struct message_create_experiment usual(void)
+{
+    return (struct message_create_experiment){.share = MESSAGE_SHARE_USUAL,
+                                              .spec = {.a = {.hash_kib = 1024}, .b = {.hash_kib = 1024}}};
+}
+
 /* As `kroo run` does it with the database: before anything is written there are hashes. */
 static void resolve(const char *name, uint8_t hash[MESSAGE_HASH])
 {
@@ -16,7 +23,7 @@ static void resolve(const char *name, uint8_t hash[MESSAGE_HASH])
 
 static void check_back(const struct message_create_experiment *create)
 {
-    struct message_create_experiment back = {.share = MESSAGE_SHARE_USUAL};
+    struct message_create_experiment back = usual();
     struct specification_names names;
     char reason[SPECIFICATION_REASON_MAX] = "", text[400];
     bool has_seed;
@@ -36,7 +43,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     json_t *document = json_loadb((const char *)data, size, JSON_REJECT_DUPLICATES, NULL);
     if (!document)
         return 0;
-    struct message_create_experiment create = {.share = MESSAGE_SHARE_USUAL};
+    struct message_create_experiment create = usual();
     struct specification_names names;
     char reason[SPECIFICATION_REASON_MAX] = "";
     bool has_seed = false;

@@ -1,5 +1,5 @@
-/* Files of signing keys, and seals of any bytes: a file is taken whole or refused and leaves nothing; no seal that
- * was not made by a key fits. */
+/* Files of signing keys, and seals of any bytes: a file is taken whole or refused and leaves nothing; no seal
+ * that was not made by a key fits. */
 #include "tests/fuzz/fuzz.h"
 
 #include <stdlib.h>

@@ -1,4 +1,5 @@
-/* The notary: what it asks, what it makes of answers, and that a verdict for one part does not stand for another. */
+/* The notary: what it asks, what it makes of answers, and that a verdict for one part does not stand for
+ * another. */
 #include "worker/notary.h"
 
 #include "tests/unit/worker/scratch.h"
