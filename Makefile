@@ -27,6 +27,7 @@ PKG = $(shell pkg-config --silence-errors $(1) $(2))
 PG_CFLAGS := -I$(shell pg_config --includedir 2>/dev/null)
 PROTO_LIBS := $(call PKG,--libs,libzmq libprotobuf-c libsodium jansson)
 SQL_LIBS := -lpq
+HTTP_LIBS := -lmicrohttpd
 BLAS_LIBS := -llapacke -lopenblas
 
 # --- rooms: folder/*.c is the library, folder/cli/*.c and folder/*_main.c are executables ---------------
@@ -47,7 +48,7 @@ LIB_COORDINATOR := $(BUILD)/libkroo-coordinator.a
 
 EXECUTABLES := $(addprefix $(BUILD)/,kroo kroo-coordinator kroo-worker kroo-train kroo-engine)
 
-.PHONY: all help demo check bench fuzz format format-check install clean unit
+.PHONY: all help demo check bench fuzz format format-check install man clean unit
 .DEFAULT_GOAL := all
 all: $(EXECUTABLES)
 
@@ -57,7 +58,9 @@ help:
 	  'make check      install what is missing, build, run every test' \
 	  'make bench      measure; table on the terminal, build/bench.json' \
 	  'make fuzz       long fuzz runs' \
+  'make fault      kill processes at random: RUNS=200 SEED=n' \
 	  'make format     format the sources' \
+	  'make man        man pages and completions into $(BUILD)/manual/' \
 	  'make install    PREFIX=/usr/local DESTDIR=' \
 	  'make extension  build the server extension; make install-extension puts it where PostgreSQL looks'
 
@@ -128,7 +131,7 @@ $(BUILD)/kroo-worker: $(call obj,worker/worker_main.c) $(LIB_WORKER) $(LIB_PROTO
 $(BUILD)/kroo-train: $(call obj,eval/train_main.c) $(LIB_EVAL) $(LIB_SQL) $(LIB_PROTO) $(LIB_ENGINE)
 	$(link) $(PROTO_LIBS) $(SQL_LIBS) $(BLAS_LIBS) -lm
 $(BUILD)/kroo-coordinator: $(call obj,coordinator/coordinator_main.c) $(LIB_COORDINATOR) $(LIB_SQL) $(LIB_PROTO) $(LIB_ENGINE)
-	$(link) $(PROTO_LIBS) $(SQL_LIBS) -lm
+	$(link) $(PROTO_LIBS) $(SQL_LIBS) $(HTTP_LIBS) -lm
 $(BUILD)/kroo: $(call obj,$(wildcard coordinator/cli/*.c)) $(LIB_COORDINATOR) $(LIB_SQL) $(LIB_PROTO) $(LIB_ENGINE)
 	$(link) $(PROTO_LIBS) $(SQL_LIBS) $(BLAS_LIBS) -lm
 
@@ -159,7 +162,7 @@ LINK_proto := $(PROTO_LIBS) -lm
 LINK_sql := $(SQL_LIBS) -ljansson -lsodium -lm
 LINK_worker := $(PROTO_LIBS) -lm
 LINK_eval := $(PROTO_LIBS) $(SQL_LIBS) $(BLAS_LIBS) -lm
-LINK_coordinator := $(PROTO_LIBS) $(SQL_LIBS) $(BLAS_LIBS) -lm
+LINK_coordinator := $(PROTO_LIBS) $(SQL_LIBS) $(HTTP_LIBS) $(BLAS_LIBS) -lm
 define unit_rule
 $(BUILD)/tests/$(1)/%: $(BUILD)/obj/tests/unit/$(1)/%.o $(LIBS_$(1))
 	@mkdir -p $$(@D)
@@ -198,6 +201,13 @@ $(BUILD)/tests/system/proxy: $(call obj,tests/system/proxy.c)
 	@mkdir -p $(@D)
 	$(link)
 
+# Kills a process at a named step; stands in front of its libraries, so the programs are those that are shipped.
+KILLER := $(BUILD)/tests/fault/killer.so
+TEST_PROGRAMS += $(KILLER)
+$(KILLER): tests/fault/killer.c
+	@mkdir -p $(@D)
+	$(CC) -std=c17 $(OPTIMIZE) $(WARNINGS) -D_GNU_SOURCE -fPIC -shared -o $@ $< -ldl
+
 unit-programs: $(UNIT) $(TEST_PROGRAMS)
 .PHONY: unit-programs
 unit: $(UNIT)
@@ -222,6 +232,14 @@ check: setup
 run-tests: $(EXECUTABLES) $(UNIT) $(TEST_PROGRAMS) fuzz-replay-programs
 	@KROO_BUILD=$(abspath $(BUILD)) sh tests/run.sh $(UNIT) $(FUZZ_REPLAY) tests/sql/run.sh $(SYSTEM_TESTS)
 .PHONY: run-tests
+
+# Kills at random: RUNS of them, chosen by SEED (any, if none is given; it is printed).
+RUNS ?= 200
+SEED ?=
+fault: setup
+	@$(MAKE) --no-print-directory -j$$(nproc) all $(KILLER)
+	@KROO_BUILD=$(abspath $(BUILD)) tests/fault/crash.sh $(RUNS) $(SEED)
+.PHONY: fault
 
 bench: setup
 	@$(MAKE) --no-print-directory -j$$(nproc) all $(BUILD)/bench/load $(BUILD)/bench/trainer
@@ -267,8 +285,41 @@ format:
 format-check:
 	@clang-format --dry-run -Werror $(FORMATTED)
 
-install: all
-	install -d $(DESTDIR)$(PREFIX)/bin
+# --- man pages and completions, out of the programs' own --help ---------------------------------------------------
+PROGRAMS := $(notdir $(EXECUTABLES))
+MAN_DAY = $(shell date -u -d @$${SOURCE_DATE_EPOCH:-$$(git log -1 --format=%ct 2>/dev/null || date +%s)} +%Y-%m-%d)
+WALKS := $(PROGRAMS:%=$(BUILD)/manual/%.help)
+MAN := $(PROGRAMS:%=$(BUILD)/manual/%.1)
+COMPLETIONS := $(BUILD)/manual/kroo.bash $(BUILD)/manual/_kroo
+man: $(MAN) $(COMPLETIONS)
+$(WALKS): $(BUILD)/manual/%.help: $(BUILD)/% deploy/manual/walk.sh
+	@mkdir -p $(@D)
+	sh deploy/manual/walk.sh $(BUILD) $* >$@.tmp && mv $@.tmp $@
+$(MAN): %.1: %.help deploy/manual/man.awk
+	awk -v day=$(MAN_DAY) -f deploy/manual/man.awk $< >$@
+$(BUILD)/manual/kroo.bash: $(WALKS) deploy/manual/completion.awk
+	cat $(WALKS) | awk -v shell=bash -f deploy/manual/completion.awk >$@
+$(BUILD)/manual/_kroo: $(WALKS) deploy/manual/completion.awk
+	cat $(WALKS) | awk -v shell=zsh -f deploy/manual/completion.awk >$@
+
+# Programs, man pages, completions, systemd units (for PREFIX), and what deploy/README.md speaks of, as examples.
+install: all man
+	install -d $(addprefix $(DESTDIR)$(PREFIX)/,bin share/man/man1 share/bash-completion/completions \
+	  share/zsh/vendor-completions lib/systemd/system share/doc/kroo share/kroo)
 	install -m 755 $(EXECUTABLES) $(DESTDIR)$(PREFIX)/bin
+	install -m 644 $(MAN) $(DESTDIR)$(PREFIX)/share/man/man1
+	install -m 644 $(BUILD)/manual/kroo.bash $(DESTDIR)$(PREFIX)/share/bash-completion/completions/kroo
+	for program in $(filter-out kroo,$(PROGRAMS)); do \
+	  ln -sf kroo $(DESTDIR)$(PREFIX)/share/bash-completion/completions/$$program; done
+	install -m 644 $(BUILD)/manual/_kroo $(DESTDIR)$(PREFIX)/share/zsh/vendor-completions
+	for unit in deploy/systemd/*.service; do \
+	  sed 's|/usr/bin/|$(PREFIX)/bin/|' $$unit >$(DESTDIR)$(PREFIX)/lib/systemd/system/$${unit##*/}; done
+	chmod 644 $(DESTDIR)$(PREFIX)/lib/systemd/system/kroo-*.service
+	for page in README.md deploy/README.md coordinator/README.md proto/README.md sql/README.md; do \
+	  install -D -m 644 $$page $(DESTDIR)$(PREFIX)/share/doc/kroo/$$page; done
+	for folder in $(INSTALLED_EXAMPLES); do \
+	  install -d $(DESTDIR)$(PREFIX)/share/kroo/$$folder && \
+	  install -m 644 deploy/$$folder/* $(DESTDIR)$(PREFIX)/share/kroo/$$folder; done
+INSTALLED_EXAMPLES := prometheus
 
 -include $(shell find $(BUILD)/obj -name '*.d' 2>/dev/null)

@@ -12,6 +12,7 @@
 #include "coordinator/tally.h"
 #include "engine/build.h"
 #include "proto/log.h"
+#include "proto/notify.h"
 #include "proto/settings.h"
 
 enum { EXIT_REFUSED = 1, EXIT_USAGE = 2, DESCRIPTORS_WANTED = 20000 };
@@ -34,7 +35,9 @@ enum {
     OPTION_DRAIN,
     OPTION_LOG,
     OPTION_KEY,
-    OPTION_HOOKS
+    OPTION_HOOKS,
+    OPTION_METRICS,
+    OPTION_FORMAT
 };
 
 static const struct argp_option options[] = {
@@ -48,8 +51,12 @@ static const struct argp_option options[] = {
     {"drain-ms", OPTION_DRAIN, "MS", 0, "on SIGTERM commit what is queued for at most this long (5000)", 0},
     {"hooks", OPTION_HOOKS, "DIR", 0, "folder of programs that experiments may have run when they end (none)",
      0},
+    {"metrics", OPTION_METRICS, "ADDRESS:PORT", 0,
+     "serve /metrics for Prometheus, /healthz and /readyz there; PORT alone: on 127.0.0.1 (off)", 0},
     {"log-level", OPTION_LOG, "LEVEL", 0, "debug, info, warning or error (info)", 0},
-    {"allow-unsafe-database", OPTION_UNSAFE, NULL, 0, "accept fsync or synchronous_commit off", 0},
+    {"log-format", OPTION_FORMAT, "FORMAT", 0, "text or json, one object a line (text)", 0},
+    {"allow-unsafe-database", OPTION_UNSAFE, NULL, 0,
+     "accept fsync, full_page_writes or synchronous_commit off", 0},
     {0},
 };
 
@@ -87,6 +94,9 @@ static error_t parse_option(int key, char *value, struct argp_state *state)
     case OPTION_HOOKS:
         give(arguments, "hooks", value);
         return 0;
+    case OPTION_METRICS:
+        give(arguments, "metrics", value);
+        return 0;
     case OPTION_TERM:
         give(arguments, "term_ms", value);
         return 0;
@@ -101,6 +111,9 @@ static error_t parse_option(int key, char *value, struct argp_state *state)
         return 0;
     case OPTION_LOG:
         give(arguments, "log_level", value);
+        return 0;
+    case OPTION_FORMAT:
+        give(arguments, "log_format", value);
         return 0;
     case OPTION_UNSAFE:
         arguments->allow_unsafe = true;
@@ -118,8 +131,8 @@ static const char doc[] =
     "gets back through the full rules, and commits it to PostgreSQL before it acknowledges."
     "\vSettings come from options, KROO_* variables, the file named by --config or KROO_CONFIG, defaults, in "
     "this order. `kroo up` starts a private cluster with everything set.\n\n"
-    "Exit status: 0 stopped by a signal after draining, 1 could not start or lost its database to another "
-    "coordinator, 2 wrong usage.\n\n"
+    "Exit status: 0 stopped by a signal after draining, 1 could not start, 2 wrong usage. Several may run on "
+    "one database: one leads, the others wait for the lead and listen only when they have it.\n\n"
     "Example:\n  kroo-coordinator --database 'host=/run/postgresql dbname=kroo' --endpoint "
     "tcp://0.0.0.0:7710 --key /etc/kroo/coordinator.key";
 
@@ -208,12 +221,17 @@ static int run(const struct settings *settings, bool allow_unsafe)
     const char *key_file = settings_get(settings, "key", NULL);
     const char *database = settings_get(settings, "database", NULL);
     char *endpoints = strdup(settings_get(settings, "endpoint", "tcp://127.0.0.1:7710"));
-    struct server_options server = {
-        .conninfo = database, .allow_unsafe = allow_unsafe, .hooks = settings_get(settings, "hooks", NULL)};
+    struct server_options server = {.conninfo = database,
+                                    .allow_unsafe = allow_unsafe,
+                                    .hooks = settings_get(settings, "hooks", NULL),
+                                    .metrics = settings_get(settings, "metrics", NULL)};
     enum log_level level = LOG_LEVEL_INFO;
+    enum log_format format = LOG_FORMAT_TEXT;
     int status = 0;
     if (log_parse_level(settings_get(settings, "log_level", "info"), &level) != 0)
         status = fail(EXIT_USAGE, "log_level is debug, info, warning or error");
+    else if (log_parse_format(settings_get(settings, "log_format", "text"), &format) != 0)
+        status = fail(EXIT_USAGE, "log_format is text or json");
     else if (!database)
         status = fail(EXIT_USAGE, "no database: give --database, KROO_DATABASE, or start a private cluster "
                                   "with `kroo up`");
@@ -225,6 +243,7 @@ static int run(const struct settings *settings, bool allow_unsafe)
     else if (key_file && keys_load(key_file, &keys, reason, sizeof reason) != KEYS_OK)
         status = fail(EXIT_REFUSED, reason);
     log_set_level(level);
+    log_set_format(format);
     if (status == 0) {
         server.keys = key_file ? &keys : NULL;
         server.window = (uint64_t)numbers.window;
@@ -232,7 +251,12 @@ static int run(const struct settings *settings, bool allow_unsafe)
         server.term_ms = (uint32_t)numbers.term_ms;
         server.progress_ms = (uint32_t)numbers.progress_ms;
         raise_descriptors();
-        if (server_run(&server, wake, &stop, (int)numbers.drain_ms, reason, sizeof reason) != 0)
+        int outcome;
+        while ((outcome = server_run(&server, wake, &stop, (int)numbers.drain_ms, reason, sizeof reason)) ==
+               SERVER_STOOD_DOWN)
+            log_line(LOG_LEVEL_WARNING, "stood-down",
+                     "reason=\"%s\": waiting for the lead, to read everything anew", reason);
+        if (outcome != 0)
             status = fail(EXIT_REFUSED, reason);
     }
     if (key_file)
@@ -246,6 +270,9 @@ int main(int argc, char **argv)
     static const struct argp argp = {options, parse_option, NULL, doc, NULL, NULL, NULL};
     struct arguments arguments = {0};
     char reason[512] = "";
+    static char version[128];
+    snprintf(version, sizeof version, "kroo-coordinator (%s)", engine_build());
+    argp_program_version = version;
     argp_err_exit_status = EXIT_USAGE;
     if (argp_parse(&argp, argc, argv, 0, NULL, &arguments) != 0)
         return EXIT_USAGE;
@@ -260,6 +287,7 @@ int main(int argc, char **argv)
         return fail(EXIT_REFUSED, "cannot make an eventfd");
     }
     catch_signals();
+    notify_open();
     int status = run(settings, arguments.allow_unsafe);
     settings_destroy(settings);
     return status;

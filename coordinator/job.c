@@ -4,14 +4,29 @@
 #include <stdlib.h>
 #include <time.h>
 
+#include "coordinator/metrics.h"
+
 struct job *job_create(enum job_kind kind)
 {
     struct job *job = calloc(1, sizeof *job);
     if (job) {
         job->kind = kind;
         job->bytes = sizeof *job;
+        job->made_s = metrics_now_s();
     }
     return job;
+}
+
+void job_control_done(struct job_control *control)
+{
+    for (size_t i = 0; i < control->part_count; i++)
+        free(control->parts[i].disputed);
+    free(control->parts);
+    free(control->disputed);
+    control->parts = NULL;
+    control->part_count = 0;
+    control->disputed = NULL;
+    control->disputed_count = 0;
 }
 
 void job_destroy(struct job *job)
@@ -50,7 +65,7 @@ void job_destroy(struct job *job)
         free(job->hooks.list);
         break;
     case JOB_CONTROL:
-        free(job->control.disputed);
+        job_control_done(&job->control);
         break;
     case JOB_PEERS:
         free(job->peers.peers);

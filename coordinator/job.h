@@ -86,7 +86,8 @@ struct job_create {
 };
 
 struct job_control {
-    uint64_t experiment;
+    uint64_t experiment;         /* 0: of a tournament */
+    char tournament[STORE_NAME]; /* name or number; "": of an experiment */
     enum message_verb verb;
     int32_t priority;
     char text[STORE_TEXT];
@@ -95,7 +96,14 @@ struct job_control {
     uint64_t games;                        /* deleted with it */
     uint64_t *disputed;                    /* of one that was blocked: pairs to play again */
     size_t disputed_count;
+    bool withdraws;            /* by a submitter: only what waits for approval and is the same key's */
+    struct job_control *parts; /* of a tournament: what came of each match that had not ended; owned */
+    size_t part_count;
+    uint64_t tournament_id; /* as it was found */
+    bool same;              /* nothing was to be changed */
 };
+/* Frees what it owns, parts included. */
+void job_control_done(struct job_control *control);
 
 struct job_hooks {
     uint64_t claim;
@@ -194,7 +202,8 @@ struct job {
     struct socket_peer peer; /* who waits for the answer; id_size 0: nobody */
     uint64_t request;
     uint64_t session;
-    size_t bytes; /* what it weighs in the queue's bound */
+    double made_s; /* metrics_now_s when it was made: when what it answers was taken up */
+    size_t bytes;  /* what it weighs in the queue's bound */
     enum store_error error;
     char text[STORE_TEXT]; /* why, or what was done */
     union {

@@ -5,18 +5,17 @@
 #include <string.h>
 
 #include "coordinator/round_audit.h"
+#include "coordinator/round_tournament.h"
 
-static enum store_error refuse(struct job *job, const char *why)
+static enum store_error refuse(const struct job_control *control, char text[STORE_TEXT], const char *why)
 {
-    snprintf(job->text, sizeof job->text, "experiment %llu %s", (unsigned long long)job->control.experiment,
-             why);
+    snprintf(text, STORE_TEXT, "experiment %llu %s", (unsigned long long)control->experiment, why);
     return STORE_ERROR_REFUSED;
 }
 
 /* `paused by anna: the room is hot` */
-static enum store_error log_it(struct round *round, const struct job *job)
+static enum store_error log_it(struct round *round, const struct job_control *control)
 {
-    const struct job_control *control = &job->control;
     char kind[32], what[STORE_TEXT], text[STORE_TEXT];
     snprintf(kind, sizeof kind, "experiment-%s", control_done_word(control->verb));
     snprintf(what, sizeof what, "%s", control_done_word(control->verb));
@@ -25,20 +24,21 @@ static enum store_error log_it(struct round *round, const struct job *job)
     if (control->verb == MESSAGE_VERB_DELETE)
         snprintf(what, sizeof what, "%s, with %llu games,", control_done_word(control->verb),
                  (unsigned long long)control->games);
-    snprintf(text, sizeof text, "%.100s by %s%s%.320s", what, control->by, control->text[0] ? ": " : "",
+    const char *tournament = control->tournament;
+    snprintf(text, sizeof text, "%.60s by %s%s%s%s%.240s", what, control->by,
+             tournament[0] ? ", with all of tournament " : "", tournament, control->text[0] ? ": " : "",
              control->text);
     return store_event(round->store, kind, control->experiment, 0, text);
 }
 
 /* Nobody approves what was asked for with the same key. */
-static enum store_error move(struct round *round, struct job *job, enum store_state from,
-                             const char *submitter)
+static enum store_error move(struct round *round, struct job_control *control, enum store_state from,
+                             const char *submitter, char text[STORE_TEXT])
 {
-    struct job_control *control = &job->control;
     enum store_state to = control->step.state;
     char reason[STORE_TEXT] = "";
     if (control->verb == MESSAGE_VERB_APPROVE && strcmp(submitter, control->user) == 0)
-        return refuse(job, "was asked for with this very key: somebody else must approve it");
+        return refuse(control, text, "was asked for with this very key: somebody else must approve it");
     if (to != STORE_RUNNING)
         snprintf(reason, sizeof reason, "by %s%s%.400s", control->by, control->text[0] ? ": " : "",
                  control->text);
@@ -59,9 +59,8 @@ static enum store_error change(struct round *round, const struct job_control *co
 }
 
 /* The verdict `aborted`, over what counted so far. */
-static enum store_error end(struct round *round, struct job *job)
+static enum store_error end(struct round *round, struct job_control *control, char text[STORE_TEXT])
 {
-    struct job_control *control = &job->control;
     struct ledger *ledger = ledger_book_find(round->book, control->experiment);
     bool written = false;
     if (!ledger || ledger_draft(ledger) != 0)
@@ -71,70 +70,102 @@ static enum store_error end(struct round *round, struct job *job)
     ledger->draft_ended = true;
     if (error == STORE_OK)
         error = round_audit_abort(round, ledger, verdict.counters.prefix_pairs);
-    return error == STORE_OK && !written ? refuse(job, "is not running: it has its verdict") : error;
+    return error == STORE_OK && !written ? refuse(control, text, "is not running: it has its verdict")
+                                         : error;
 }
 
-static enum store_error perform(struct round *round, struct job *job, enum store_state from,
-                                const char *submitter)
+/* What waits for approval and is withdrawn leaves nothing behind. */
+static enum store_error delete (struct round *round, struct job_control *control, enum store_state from,
+                                char text[STORE_TEXT]) {
+    enum store_error error = from == STORE_PENDING ? end(round, control, text) : STORE_OK;
+    return error != STORE_OK ? error
+                             : store_experiment_delete(round->store, control->experiment, control->by,
+                                                       control->text, &control->games);
+}
+
+static enum store_error perform(struct round *round, struct job_control *control, enum store_state from,
+                                const char *submitter, char text[STORE_TEXT])
 {
-    struct job_control *control = &job->control;
     switch (control->step.effect) {
     case CONTROL_MOVE:
-        return move(round, job, from, submitter);
+        return move(round, control, from, submitter, text);
     case CONTROL_CHANGE:
         return change(round, control);
     case CONTROL_END:
-        return end(round, job);
+        return end(round, control, text);
     case CONTROL_DELETE:
-        return store_experiment_delete(round->store, control->experiment, control->by, control->text,
-                                       &control->games);
+        return delete (round, control, from, text);
     case CONTROL_REFUSE:
-        return refuse(job, control->step.text);
+        return refuse(control, text, control->step.text);
     case CONTROL_AGREE:
         break;
     }
     return STORE_OK;
 }
 
+/* A submitter takes back what waits for approval and was asked for with the same key, by stop or delete. */
+static enum store_error check_withdrawal(struct job_control *control, enum store_state state,
+                                         const char *submitter, char text[STORE_TEXT])
+{
+    if (strcmp(submitter, control->user) != 0)
+        return refuse(control, text,
+                      "was not asked for with this key: a submitter withdraws his own requests; an "
+                      "operator's key may do more");
+    if (state == STORE_PENDING) {
+        if (control->verb == MESSAGE_VERB_DELETE)
+            control->step = (struct control_step){CONTROL_DELETE, STORE_STOPPED, NULL};
+        return STORE_OK;
+    }
+    return refuse(control, text, "does not wait for approval any more: ask an operator");
+}
+
 /* A deletion whose COMMIT went unheard is asked for again, and is done. */
-static enum store_error absent(struct round *round, struct job *job)
+static enum store_error absent(struct round *round, struct job_control *control, char text[STORE_TEXT])
 {
     bool deleted = false;
     char why[STORE_TEXT];
     snprintf(why, sizeof why, "%s", store_reason(round->store));
-    enum store_error error = store_experiment_was_deleted(round->store, job->control.experiment, &deleted);
+    enum store_error error = store_experiment_was_deleted(round->store, control->experiment, &deleted);
     if (error != STORE_OK)
         return error;
     if (!deleted) {
-        snprintf(job->text, sizeof job->text, "%s", why);
+        snprintf(text, STORE_TEXT, "%s", why);
         return STORE_ERROR_REFUSED;
     }
-    if (job->control.verb != MESSAGE_VERB_DELETE)
-        return refuse(job, "was deleted: `kroo events` says by whom");
-    job->control.step = (struct control_step){CONTROL_AGREE, STORE_STOPPED, "was deleted already"};
+    if (control->verb != MESSAGE_VERB_DELETE)
+        return refuse(control, text, "was deleted: `kroo events` says by whom");
+    control->step = (struct control_step){CONTROL_AGREE, STORE_STOPPED, "was deleted already"};
     return STORE_OK;
 }
 
-enum store_error round_control(struct round *round, struct job *job)
+enum store_error round_control_one(struct round *round, struct job_control *control, char text[STORE_TEXT])
 {
-    struct job_control *control = &job->control;
     struct store_experiment experiment;
     char submitter[STORE_NAME] = "";
     enum store_error error = store_experiment_lock(round->store, control->experiment, submitter);
     if (error == STORE_ERROR_REFUSED)
-        return absent(round, job);
+        return absent(round, control, text);
     if (error == STORE_OK)
         error = store_experiment_get(round->store, control->experiment, &experiment);
     if (error != STORE_OK)
         return error;
     control->step = control_step(experiment.state, control->verb);
-    error = perform(round, job, experiment.state, submitter);
-    return error == STORE_OK && control->step.effect != CONTROL_AGREE ? log_it(round, job) : error;
+    if (control->withdraws)
+        error = check_withdrawal(control, experiment.state, submitter, text);
+    if (error == STORE_OK)
+        error = perform(round, control, experiment.state, submitter, text);
+    return error == STORE_OK && control->step.effect != CONTROL_AGREE ? log_it(round, control) : error;
 }
 
-void round_control_end(struct round *round, const struct job *job, bool committed)
+enum store_error round_control(struct round *round, struct job *job)
 {
-    const struct job_control *control = &job->control;
+    job_control_done(&job->control);
+    return job->control.tournament[0] ? round_tournament(round, job)
+                                      : round_control_one(round, &job->control, job->text);
+}
+
+static void end_one(struct round *round, const struct job_control *control, bool committed)
+{
     struct ledger *ledger = ledger_book_find(round->book, control->experiment);
     if (!ledger)
         return;
@@ -154,6 +185,14 @@ void round_control_end(struct round *round, const struct job *job, bool committe
     default:
         break;
     }
+}
+
+void round_control_end(struct round *round, const struct job *job, bool committed)
+{
+    if (!job->control.tournament[0])
+        end_one(round, &job->control, committed);
+    for (size_t i = 0; i < job->control.part_count; i++)
+        end_one(round, &job->control.parts[i], committed);
 }
 
 enum store_error round_pend(struct round *round, struct job *job)

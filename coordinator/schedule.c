@@ -324,3 +324,102 @@ struct schedule_pick schedule_pick(struct schedule *schedule, const struct lease
             .outcome = SCHEDULE_PICKED, .experiment = best->experiment, .twin = true};
     return nothing_for(&passed, asker, book, now_ms);
 }
+
+/* --- why an experiment waits --- */
+
+static enum schedule_wait_kind wait_kind(enum hindrance hindrance)
+{
+    static const enum schedule_wait_kind kinds[HINDRANCES] = {
+        [HINDRANCE_NONE] = SCHEDULE_WAIT_NONE,   [HINDRANCE_OUT] = SCHEDULE_WAIT_OUT,
+        [HINDRANCE_CAP] = SCHEDULE_WAIT_CAP,     [HINDRANCE_TAGS] = SCHEDULE_WAIT_TAGS,
+        [HINDRANCE_TIMED] = SCHEDULE_WAIT_UNFIT,
+    };
+    return kinds[hindrance];
+}
+
+/* What one worker can do for each: the least hindrance stands. */
+static void ask_for(struct schedule *schedule, const struct lease_book *book,
+                    const struct schedule_asker *asker, struct schedule_wait *waits)
+{
+    const struct entry *highest = NULL;
+    char missing[TAGS_NAME];
+    for (size_t i = 0; i < schedule->count; i++) {
+        struct entry *entry = &schedule->entries[i];
+        missing[0] = '\0';
+        look(entry, book, asker, missing);
+        if (entry->hindrance == HINDRANCE_NONE && (!highest || entry->priority > highest->priority))
+            highest = entry;
+        if (entry->hindrance == HINDRANCE_TAGS && waits[i].kind >= SCHEDULE_WAIT_TAGS)
+            snprintf(waits[i].tag, sizeof waits[i].tag, "%s", missing);
+    }
+    for (size_t i = 0; i < schedule->count; i++) {
+        const struct entry *entry = &schedule->entries[i];
+        enum schedule_wait_kind kind = wait_kind(entry->hindrance);
+        if (kind == SCHEDULE_WAIT_NONE && highest->priority > entry->priority) {
+            kind = SCHEDULE_WAIT_BEHIND;
+            waits[i].behind = highest->experiment;
+            waits[i].behind_priority = highest->priority;
+        }
+        if (kind < waits[i].kind)
+            waits[i].kind = kind;
+    }
+}
+
+static int by_experiment(const void *one, const void *other)
+{
+    const struct schedule_wait *a = one, *b = other;
+    return (a->experiment > b->experiment) - (a->experiment < b->experiment);
+}
+
+void schedule_waits(struct schedule *schedule, const struct lease_book *book,
+                    const struct schedule_asker *askers, size_t asker_count, struct schedule_wait *waits)
+{
+    for (size_t i = 0; i < schedule->count; i++) {
+        const struct entry *entry = &schedule->entries[i];
+        struct lease_experiment_view view = {0};
+        lease_experiment_look(book, entry->experiment, 0, 1, &view);
+        waits[i] = (struct schedule_wait){.experiment = entry->experiment,
+                                          .kind = SCHEDULE_WAIT_NOBODY,
+                                          .out = view.out,
+                                          .priority = entry->priority};
+    }
+    for (size_t i = 0; i < asker_count; i++)
+        ask_for(schedule, book, &askers[i], waits);
+    qsort(waits, schedule->count, sizeof *waits, by_experiment);
+}
+
+void schedule_wait_text(const struct schedule_wait *wait, char text[SCHEDULE_TEXT])
+{
+    unsigned long long out = (unsigned long long)wait->out;
+    const char *s = wait->out == 1 ? "" : "s";
+    switch (wait->kind) {
+    case SCHEDULE_WAIT_NONE:
+        if (wait->out > 0)
+            snprintf(text, SCHEDULE_TEXT, "is played: %llu pair%s out", out, s);
+        else
+            snprintf(text, SCHEDULE_TEXT, "waits for its turn: a worker that asks may get it");
+        break;
+    case SCHEDULE_WAIT_BEHIND:
+        snprintf(text, SCHEDULE_TEXT, "waits: experiment %llu of priority %d goes before its priority %d",
+                 (unsigned long long)wait->behind, (int)wait->behind_priority, (int)wait->priority);
+        break;
+    case SCHEDULE_WAIT_CAP:
+        snprintf(text, SCHEDULE_TEXT, "is played, as far as its cap allows: %llu pair%s out", out, s);
+        break;
+    case SCHEDULE_WAIT_OUT:
+        snprintf(text, SCHEDULE_TEXT, "waits for results: %llu pair%s out, and no more to give out", out, s);
+        break;
+    case SCHEDULE_WAIT_UNFIT:
+        snprintf(text, SCHEDULE_TEXT,
+                 "waits: it has limits of time, and no worker is fit for timed play (`kroo why WORKER`)");
+        break;
+    case SCHEDULE_WAIT_TAGS:
+        snprintf(text, SCHEDULE_TEXT, "waits: no worker has the tags it needs; the nearest lacks %s",
+                 wait->tag);
+        break;
+    case SCHEDULE_WAIT_NOBODY:
+    case SCHEDULE_WAITS:
+        snprintf(text, SCHEDULE_TEXT, "waits: no worker is there");
+        break;
+    }
+}

@@ -13,6 +13,7 @@
 #define KROO_COORDINATOR_SCHEDULE_H
 
 #include "coordinator/lease.h"
+#include "proto/tags.h"
 
 enum {
     SCHEDULE_EXPERIMENTS_MAX = 4096,
@@ -73,5 +74,32 @@ struct schedule_pick {
 /* The next experiment for a session. Counts nothing: what lease_grant gives out counts by itself. */
 struct schedule_pick schedule_pick(struct schedule *schedule, const struct lease_book *book,
                                    const struct schedule_asker *asker, bool draining, int64_t now_ms);
+
+/* --- why an experiment waits --- */
+enum schedule_wait_kind {
+    SCHEDULE_WAIT_NONE,   /* a worker that asks gets pairs of it */
+    SCHEDULE_WAIT_BEHIND, /* one of a higher priority goes before it everywhere */
+    SCHEDULE_WAIT_CAP,    /* as many cores play as may */
+    SCHEDULE_WAIT_OUT,    /* every pair is leased out */
+    SCHEDULE_WAIT_UNFIT,  /* it is timed, and nobody is fit for it */
+    SCHEDULE_WAIT_TAGS,   /* nobody has its tags */
+    SCHEDULE_WAIT_NOBODY, /* no worker is there */
+    SCHEDULE_WAITS
+};
+struct schedule_wait {
+    uint64_t experiment;
+    enum schedule_wait_kind kind; /* the least of what keeps the workers from it */
+    uint64_t out;                 /* pairs that are leased */
+    uint64_t behind;              /* of BEHIND: what goes before it */
+    int32_t priority, behind_priority;
+    char tag[TAGS_NAME]; /* of TAGS: one that nobody has, or no worker together with the others */
+};
+
+/* What keeps `askers` (a worker of each kind that is there) from each experiment that runs: `waits` has
+ * schedule_count places and comes in order of experiments. Costs a pick for each asker. */
+void schedule_waits(struct schedule *schedule, const struct lease_book *book,
+                    const struct schedule_asker *askers, size_t asker_count, struct schedule_wait *waits);
+/* In words, for a sentence that begins with the experiment. */
+void schedule_wait_text(const struct schedule_wait *wait, char text[SCHEDULE_TEXT]);
 
 #endif

@@ -370,8 +370,9 @@ static int open_server(struct server *server, int wake, atomic_bool *stop, char 
 {
     const struct server_options *options = &server->options;
     struct writer_start start;
-    server->writer = writer_create(options->conninfo, options->window, options->allow_unsafe, wake, stop,
-                                   &start, reason, reason_size);
+    const struct writer_waiting waiting = {server_metrics_waiting, server};
+    server->writer = writer_create(options->conninfo, options->window, options->allow_unsafe,
+                                   options->term_ms, wake, stop, &waiting, &start, reason, reason_size);
     if (!server->writer)
         return -1;
     server->now_ms = server->started_ms = progress_now_ms();
@@ -397,6 +398,7 @@ static int open_server(struct server *server, int wake, atomic_bool *stop, char 
 
 static void close_server(struct server *server)
 {
+    exporter_destroy(server->exporter);
     router_destroy(server->router);
     writer_destroy(server->writer, 1000);
     roster_destroy(server->roster);
@@ -666,6 +668,7 @@ static void loop(struct server *server, int wake, atomic_bool *stop, int drain_m
     while (!finished(server, drain_until_ms)) {
         bool woken = false;
         enum socket_error ready = router_wait(server->router, wake, SERVER_TICK_MS, &woken);
+        double begun_s = metrics_now_s();
         server->now_ms = progress_now_ms();
         if (woken)
             wake_clear(wake);
@@ -679,7 +682,9 @@ static void loop(struct server *server, int wake, atomic_bool *stop, int drain_m
             drain_until_ms = server->now_ms + drain_ms;
             log_line(LOG_LEVEL_INFO, "draining", "outstanding=%zu deadline_ms=%d", server->outstanding,
                      drain_ms);
+            server_metrics_draining(server);
         }
+        server_metrics_turn(server, begun_s);
     }
 }
 
@@ -695,12 +700,15 @@ int server_run(const struct server_options *options, int wake, atomic_bool *stop
     server->jitter = (uint64_t)progress_now_ms();
     server->hooks.folder = options->hooks;
     server->hooks_due = true;
-    int outcome = open_server(server, wake, stop, reason, reason_size);
+    int outcome = server_metrics_open(server, reason, reason_size);
+    if (outcome == 0)
+        outcome = open_server(server, wake, stop, reason, reason_size);
     if (outcome == 0) {
+        server_metrics_leading(server);
         loop(server, wake, stop, drain_ms);
         if (server->lost) {
             snprintf(reason, reason_size, "the database is led by another coordinator or not ours any more");
-            outcome = -1;
+            outcome = SERVER_STOOD_DOWN;
         }
     } else if (atomic_load(stop)) {
         outcome = 0;

@@ -22,12 +22,17 @@ struct server_options {
     uint32_t term_ms, progress_ms;
     struct fitness_policy fitness; /* for timed play */
     bool allow_unsafe;
-    uint32_t peer_rate; /* messages a second of one connection; 0: any number */
-    const char *hooks;  /* folder of programs that experiments may name; NULL: none */
+    uint32_t peer_rate;  /* messages a second of one connection; 0: any number */
+    const char *hooks;   /* folder of programs that experiments may name; NULL: none */
+    const char *metrics; /* where to serve metrics over HTTP; NULL: nowhere */
 };
 
-/* Runs until *stop is set (and `wake` rung), then drains for at most drain_ms. Returns 0, or -1 with the
- * reason when it could not start or had to give up. */
+enum { SERVER_STOOD_DOWN = 1 };
+
+/* Runs until *stop is set (and `wake` rung), then drains for at most drain_ms. Returns 0, -1 with the reason
+ * when it could not start, or SERVER_STOOD_DOWN with the reason when another coordinator has taken the lead
+ * or the database is not the one it was: what was known is forgotten, and running again waits for the lead.
+ */
 int server_run(const struct server_options *options, int wake, atomic_bool *stop, int drain_ms, char *reason,
                size_t reason_size);
 

@@ -127,6 +127,7 @@ static void answer_results(struct server *server, struct job *job)
     }
     charge_games(server, job);
     note_conflicts(server, job);
+    histogram_add(&server->metrics.histogram[METRIC_ACKNOWLEDGE_SECONDS], metrics_now_s() - job->made_s);
     server_reply(server, &job->peer, &message);
 }
 
@@ -180,6 +181,7 @@ static void answer_grant(struct server *server, struct job *job)
         if (lease_pair_done(server->leases, row->experiment, row->first_pair + i))
             skip[grant->skip_count++] = row->first_pair + i;
     server->counters.grants++;
+    histogram_add(&server->metrics.histogram[METRIC_GRANT_SECONDS], metrics_now_s() - job->made_s);
     server_reply(server, &job->peer, &message);
 }
 
@@ -227,11 +229,14 @@ static void answer_create(struct server *server, struct job *job)
                                                : "created");
 }
 
-/* What the row in memory becomes; the database has it already. */
+/* What the row in memory becomes; the database has it already. Where a COMMIT went unheard, the verb was done
+ * again and found it so: then only this memory lags behind. */
 static void follow_control(struct server *server, const struct job_control *control,
                            struct server_experiment *experiment)
 {
-    switch (control->step.effect) {
+    bool lags = control->step.effect == CONTROL_AGREE && control->verb != MESSAGE_VERB_DELETE &&
+                experiment->row.state != control->step.state;
+    switch (lags ? CONTROL_MOVE : control->step.effect) {
     case CONTROL_MOVE:
         if (control->step.state != STORE_RUNNING) {
             server_hold_experiment(server, experiment, control->step.state);
@@ -258,11 +263,32 @@ static void follow_control(struct server *server, const struct job_control *cont
     }
 }
 
+static void answer_tournament(struct server *server, struct job *job)
+{
+    const struct job_control *control = &job->control;
+    if (job->error != STORE_OK) {
+        refuse_job(server, job);
+        return;
+    }
+    for (size_t i = 0; i < control->part_count; i++) {
+        struct server_experiment *experiment = server_find_experiment(server, control->parts[i].experiment);
+        if (experiment)
+            follow_control(server, &control->parts[i], experiment);
+    }
+    log_line(LOG_LEVEL_INFO, "control", "tournament=%s verb=%s by=%s%s", control->tournament,
+             control_verb_name(control->verb), control->by, control->same ? ": it was so already" : "");
+    control_done(server, job, 0, control->same, job->text);
+}
+
 static void answer_control(struct server *server, struct job *job)
 {
     const struct job_control *control = &job->control;
     struct server_experiment *experiment = server_find_experiment(server, control->experiment);
     char text[MESSAGE_TEXT_MAX];
+    if (control->tournament[0]) {
+        answer_tournament(server, job);
+        return;
+    }
     if (experiment && control->verb == MESSAGE_VERB_DELETE && experiment->deleting)
         experiment->deleting--;
     if (job->error != STORE_OK) {

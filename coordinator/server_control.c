@@ -31,6 +31,19 @@ static bool may_submit(struct server *server, const struct session *session, con
     return false;
 }
 
+/* A submitter may take back what still waits for approval; whose it is, the writer sees. */
+static bool may_control(struct server *server, const struct session *session, const struct message *message,
+                        const struct message_control_experiment *wanted)
+{
+    bool needs_approval = false;
+    bool takes_back = (wanted->verb == MESSAGE_VERB_STOP || wanted->verb == MESSAGE_VERB_DELETE) &&
+                      wanted->tournament[0] == '\0';
+    if (takes_back && session->role == MESSAGE_ROLE_CONTROL &&
+        allowlist_may_submit(&server->allowlist, session->peer.user, &needs_approval) && needs_approval)
+        return true;
+    return may_change(server, session, message);
+}
+
 static bool may_run_another(struct server *server, const struct session *session,
                             const struct message *message)
 {
@@ -99,6 +112,8 @@ static void submit_control(struct server *server, const struct session *session,
                  allowlist_name(&server->allowlist, session->peer.user));
         snprintf(control->user, sizeof control->user, "%.63s", session->peer.user);
         snprintf(control->text, sizeof control->text, "%s", wanted->text);
+        snprintf(control->tournament, sizeof control->tournament, "%s", wanted->tournament);
+        control->withdraws = !allowlist_allows_change(&server->allowlist, session->peer.user);
     }
     /* What comes for it from now on would find neither ledger nor partition. */
     if (server_submit(server, job) && experiment && wanted->verb == MESSAGE_VERB_DELETE)
@@ -109,7 +124,7 @@ void server_control(struct server *server, struct session *session, const struct
 {
     const struct message_control_experiment *wanted = &message->control_experiment;
     bool starts = wanted->verb == MESSAGE_VERB_RESUME || wanted->verb == MESSAGE_VERB_APPROVE;
-    if (!may_change(server, session, message))
+    if (!may_control(server, session, message, wanted))
         return;
     if (wanted->verb == MESSAGE_VERB_PRIORITY &&
         (wanted->priority > SPECIFICATION_PRIORITY_MAX || wanted->priority < -SPECIFICATION_PRIORITY_MAX)) {
@@ -129,7 +144,7 @@ void server_stop(struct server *server, struct session *session, const struct me
     struct message_control_experiment wanted = {.experiment = message->stop_experiment.experiment,
                                                 .verb = MESSAGE_VERB_STOP};
     snprintf(wanted.text, sizeof wanted.text, "%s", message->stop_experiment.reason);
-    if (may_change(server, session, message))
+    if (may_control(server, session, message, &wanted))
         submit_control(server, session, message, &wanted);
 }
 

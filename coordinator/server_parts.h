@@ -4,6 +4,7 @@
 #define KROO_COORDINATOR_SERVER_PARTS_H
 
 #include "coordinator/allowlist.h"
+#include "coordinator/exporter.h"
 #include "coordinator/hook.h"
 #include "coordinator/lease.h"
 #include "coordinator/ration.h"
@@ -24,6 +25,7 @@ enum {
     SERVER_SESSIONS_A_KEY = 1024,       /* of one listed key, those that fell silent included */
     SERVER_NOISE_TOLD_MS = 10000,       /* between two log lines about noisy peers */
     SERVER_MESSAGES_A_TURN = 256,       /* between looks at the clock and the writer */
+    SERVER_PUBLISH_MS = 1000,           /* how old the figures for a scrape may be */
 };
 
 /* An experiment in memory. */
@@ -82,6 +84,9 @@ struct server {
     int64_t now_ms, last_tick_ms, started_ms;
     uint64_t jitter;
     struct server_counters counters;
+    struct exporter *exporter; /* NULL: metrics are off */
+    struct metrics metrics;    /* the histograms are filled as things happen, the rest before publishing */
+    int64_t published_ms;
 };
 
 /* server.c */
@@ -149,6 +154,25 @@ void server_answer_seals(struct server *server, struct job *job);
 
 /* server_status.c */
 void server_status(struct server *server, struct session *session, const struct message *message);
+/* Nothing was heard of it for so long that it is taken to be gone. */
+bool server_is_silent(const struct server *server, const struct session *session);
+
+/* server_waits.c: the same question with `waits_from`. */
+void server_waits(struct server *server, struct session *session, const struct message *message);
+
+/* Silent for longer than this, a worker is taken to be gone: three reports and what a slow machine may need.
+ */
+int64_t server_silent_most_ms(const struct server *server);
+
+/* server_metrics.c: how the process is, told to Prometheus and to its supervisor. */
+/* Starts serving, if it was asked for: 0, or -1 with the reason. */
+int server_metrics_open(struct server *server, char *reason, size_t reason_size);
+/* What the start waits for; NULL: it got a step further. */
+void server_metrics_waiting(void *context, const char *reason);
+void server_metrics_leading(struct server *server);
+void server_metrics_draining(struct server *server);
+/* After a turn of the loop that began at begun_s. */
+void server_metrics_turn(struct server *server, double begun_s);
 
 /* server_hook.c: at each tick; and those that were claimed. */
 void server_tend_hooks(struct server *server);

@@ -22,10 +22,14 @@ struct session_listing {
     size_t bytes;
 };
 
-/* Silent for longer than three reports and what a slow machine may need, it is taken to be gone. */
-static int64_t silent_most_ms(const struct server *server)
+int64_t server_silent_most_ms(const struct server *server)
 {
     return 3 * (int64_t)server->options.progress_ms + SILENT_SLACK_MS;
+}
+
+bool server_is_silent(const struct server *server, const struct session *session)
+{
+    return server->now_ms - session->heard_ms > server_silent_most_ms(server);
 }
 
 static json_t *session_experiments(const struct server *server, const struct session *session,
@@ -47,7 +51,7 @@ static json_t *describe_session(struct server *server, const struct session *ses
     lease_session_find(server->leases, session->id, &view);
     struct explain_facts facts = {
         .silent_ms = server->now_ms - session->heard_ms,
-        .silent_most_ms = silent_most_ms(server),
+        .silent_most_ms = server_silent_most_ms(server),
         .term_ms = server->options.term_ms,
         .leases = view.leases,
         .pairs_out = view.pairs_out,
@@ -138,6 +142,11 @@ void server_status(struct server *server, struct session *session, const struct 
                                       .array = json_array(),
                                       .asked = message->status_request.worker,
                                       .skip = message->status_request.skip};
+    if (message->status_request.waits_from > 0) {
+        json_decref(listing.array);
+        server_waits(server, session, message);
+        return;
+    }
     char database[STORE_TEXT] = "up";
     roster_each(server->roster, list_session, &listing);
     writer_is_up(server->writer, database, sizeof database);

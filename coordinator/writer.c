@@ -6,10 +6,12 @@
 
 #include "coordinator/round_audit.h"
 #include "coordinator/round_flag.h"
+#include "engine/build.h"
 #include "engine/mix.h"
 #include "proto/log.h"
 #include "proto/progress.h"
 #include "sql/store_audit.h"
+#include "sql/store_lead.h"
 
 struct writer {
     pthread_t thread;
@@ -17,7 +19,9 @@ struct writer {
     char conninfo[1024];
     int wake;
     bool allow_unsafe;
-    atomic_bool give_up; /* destroy's deadline is over */
+    uint32_t term_ms;
+    struct store_leadership leadership; /* epoch 0: has not led yet */
+    atomic_bool give_up;                /* destroy's deadline is over */
     int64_t peers_read_ms;
     bool rechecks_old; /* those that an earlier coordinator has begun are not read yet */
     uint64_t jitter;
@@ -30,6 +34,9 @@ struct writer {
     int64_t down_since_ms;
     char down_reason[STORE_TEXT];
     struct writer_counters counters;
+    double busy_since_s; /* 0: it waits for work */
+
+    struct writer_waiting waiting; /* of the start */
 };
 
 /* --- being up or down --- */
@@ -69,28 +76,52 @@ bool writer_is_up(struct writer *writer, char *reason, size_t reason_size)
 
 /* --- connecting --- */
 
-/* 0: leading; 1: try again, `reason` says why; -1: never, `reason` says why. */
-static int try_lead(struct writer *writer, char *reason, size_t reason_size)
+enum try_outcome {
+    TRY_LEADS,
+    TRY_AGAIN,   /* the database is away */
+    TRY_WAITS,   /* another leads, or this is a replica */
+    TRY_LOST,    /* another has led since: all that is known here is old */
+    TRY_REFUSED, /* never */
+};
+
+/* On a connection that is new: for the first time, or again if what is in memory still holds. */
+static enum try_outcome take_lead(struct writer *writer, struct store *store)
+{
+    bool lost = false;
+    enum store_error error =
+        writer->leadership.epoch == 0
+            ? store_lead_begin(store, engine_build(), writer->term_ms, &writer->leadership)
+            : store_lead_again(store, &writer->leadership, writer->term_ms, &lost);
+    if (error == STORE_OK)
+        return TRY_LEADS;
+    if (writer->leadership.timeline == 0)
+        writer->leadership = (struct store_leadership){0};
+    return lost ? TRY_LOST : error == STORE_ERROR_LEADER ? TRY_WAITS : TRY_AGAIN;
+}
+
+static enum try_outcome try_lead(struct writer *writer, char *reason, size_t reason_size)
 {
     struct store *store =
         store_open(writer->conninfo, "kroo_coordinator", "kroo-coordinator", reason, reason_size);
     if (!store)
-        return 1;
+        return TRY_AGAIN;
     enum store_error error = store_check_schema(store);
-    int outcome = error == STORE_OK ? 0 : error == STORE_ERROR_VERSION ? -1 : 1;
-    if (outcome == 0 && !writer->allow_unsafe && store_is_unsafe(store, reason, reason_size)) {
+    enum try_outcome outcome = error == STORE_OK              ? TRY_LEADS
+                               : error == STORE_ERROR_VERSION ? TRY_REFUSED
+                                                              : TRY_AGAIN;
+    if (outcome == TRY_LEADS && !writer->allow_unsafe && store_is_unsafe(store, reason, reason_size)) {
         store_close(store);
-        return -1;
+        return TRY_REFUSED;
     }
-    if (outcome == 0)
-        outcome = store_lead(store) == STORE_OK ? 0 : 1;
-    if (outcome != 0) {
+    if (outcome == TRY_LEADS)
+        outcome = take_lead(writer, store);
+    if (outcome != TRY_LEADS) {
         snprintf(reason, reason_size, "%s", store_reason(store));
         store_close(store);
         return outcome;
     }
     writer->round.store = store;
-    return 0;
+    return TRY_LEADS;
 }
 
 static int64_t backoff_ms(struct writer *writer, int attempt)
@@ -116,15 +147,29 @@ static bool pause_unless(const atomic_bool *stop, int64_t wait_ms)
     return false;
 }
 
-/* Until leading (0), stopped (1) or refused for good (-1). */
+/* Only while the caller of writer_create waits: afterwards this is the writer's thread. */
+static void tell_waiting(const struct writer *writer, const char *reason)
+{
+    if (writer->waiting.say)
+        writer->waiting.say(writer->waiting.context, reason);
+}
+
+/* Until leading (0), stopped (1) or not to lead with what is known here (-1). */
 static int lead(struct writer *writer, const atomic_bool *stop, char *reason, size_t reason_size)
 {
+    char told[STORE_TEXT] = "";
     for (int attempt = 0;; attempt++) {
-        int outcome = try_lead(writer, reason, reason_size);
-        if (outcome <= 0)
-            return outcome;
-        int64_t wait_ms = backoff_ms(writer, attempt);
-        note_down(writer, reason, wait_ms);
+        enum try_outcome outcome = try_lead(writer, reason, reason_size);
+        if (outcome == TRY_LEADS)
+            return 0;
+        if (outcome == TRY_LOST || outcome == TRY_REFUSED)
+            return -1;
+        int64_t wait_ms = outcome == TRY_WAITS ? WRITER_STANDBY_MS : backoff_ms(writer, attempt);
+        if (outcome != TRY_WAITS || strcmp(told, reason) != 0) /* a long wait for the lead is one line */
+            note_down(writer, reason, wait_ms);
+        snprintf(told, sizeof told, "%s", reason);
+        if (stop != &writer->give_up)
+            tell_waiting(writer, reason);
         if (!pause_unless(stop, wait_ms))
             return 1;
     }
@@ -215,10 +260,18 @@ static void answer_list(struct writer *writer, struct job *jobs)
     wake_ring(writer->wake);
 }
 
-static void count_round(struct writer *writer, const struct job *jobs)
+static void note_busy(struct writer *writer, double since_s)
+{
+    pthread_mutex_lock(&writer->mutex);
+    writer->busy_since_s = since_s;
+    pthread_mutex_unlock(&writer->mutex);
+}
+
+static void count_round(struct writer *writer, const struct job *jobs, double seconds)
 {
     pthread_mutex_lock(&writer->mutex);
     writer->counters.commits++;
+    histogram_add(&writer->counters.commit, seconds);
     for (const struct job *job = jobs; job; job = job->next) {
         if (job->kind != JOB_RESULTS)
             continue;
@@ -254,10 +307,11 @@ static bool survive(struct writer *writer, enum store_error error, const char *t
 static bool commit_group(struct writer *writer, struct job *jobs)
 {
     for (int attempt = 0;; attempt++) {
+        double begun_s = metrics_now_s();
         enum store_error error = round_commit(&writer->round, jobs);
         if (error == STORE_OK) {
             note_up(writer);
-            count_round(writer, jobs);
+            count_round(writer, jobs, metrics_now_s() - begun_s);
             answer_list(writer, writer->round.reports);
             writer->round.reports = NULL;
             return true;
@@ -446,6 +500,7 @@ static void *run(void *context)
         struct job *jobs = job_queue_take(&writer->questions, WRITER_ROUND_BYTES, WRITER_PEERS_MS / 2);
         if (!jobs && job_queue_is_closed(&writer->questions))
             break;
+        note_busy(writer, metrics_now_s());
         if (jobs)
             going = run_jobs(writer, jobs);
         if (going && progress_now_ms() - writer->peers_read_ms >= WRITER_PEERS_MS)
@@ -454,6 +509,7 @@ static void *run(void *context)
             answer_list(writer, writer->reports);
             writer->reports = NULL;
         }
+        note_busy(writer, 0);
     }
     if (!going && !atomic_load(&writer->give_up)) {
         struct job *job = job_create(JOB_LOST);
@@ -503,6 +559,7 @@ static enum store_error read_start(struct writer *writer, struct writer_start *s
         error = STORE_ERROR_MEMORY;
     for (size_t i = 0; i < count && error == STORE_OK; i++) {
         error = round_load(&writer->round, &running[i], text);
+        tell_waiting(writer, NULL);
         if (error == STORE_OK &&
             start_experiment(writer->book.ledgers[i], &start->experiments[start->experiment_count++]) != 0)
             error = STORE_ERROR_MEMORY;
@@ -539,6 +596,7 @@ static int begin(struct writer *writer, const atomic_bool *stop, struct writer_s
                  size_t reason_size)
 {
     for (int attempt = 0;; attempt++) {
+        writer->leadership = (struct store_leadership){0}; /* everything is read from here on */
         int outcome = lead(writer, stop, reason, reason_size);
         if (outcome != 0)
             return -1;
@@ -566,8 +624,9 @@ static void release(struct writer *writer)
     free(writer);
 }
 
-struct writer *writer_create(const char *conninfo, uint64_t window, bool allow_unsafe, int wake,
-                             atomic_bool *stop, struct writer_start *start, char *reason, size_t reason_size)
+struct writer *writer_create(const char *conninfo, uint64_t window, bool allow_unsafe, uint32_t term_ms,
+                             int wake, atomic_bool *stop, const struct writer_waiting *waiting,
+                             struct writer_start *start, char *reason, size_t reason_size)
 {
     struct writer *writer = calloc(1, sizeof *writer);
     if (!writer) {
@@ -577,6 +636,9 @@ struct writer *writer_create(const char *conninfo, uint64_t window, bool allow_u
     snprintf(writer->conninfo, sizeof writer->conninfo, "%s", conninfo);
     writer->wake = wake;
     writer->allow_unsafe = allow_unsafe;
+    writer->term_ms = term_ms;
+    if (waiting)
+        writer->waiting = *waiting;
     writer->rechecks_old = true;
     writer->jitter = (uint64_t)progress_now_ms();
     writer->round = (struct round){.book = &writer->book, .window = window};
@@ -631,6 +693,7 @@ struct writer_counters writer_counters(struct writer *writer)
 {
     pthread_mutex_lock(&writer->mutex);
     struct writer_counters counters = writer->counters;
+    counters.busy_s = writer->busy_since_s > 0 ? metrics_now_s() - writer->busy_since_s : 0;
     pthread_mutex_unlock(&writer->mutex);
     return counters;
 }

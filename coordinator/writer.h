@@ -8,13 +8,15 @@
 #include <stdatomic.h>
 
 #include "coordinator/job.h"
+#include "coordinator/metrics.h"
 
 enum {
     WRITER_QUEUE_JOBS = 8192,
     WRITER_QUEUE_BYTES = 64 << 20,
     WRITER_ROUND_BYTES = 16 << 20, /* of one transaction */
-    WRITER_BACKOFF_MAX_MS = 10000,
-    WRITER_PEERS_MS = 1000, /* how old the allow-list may be */
+    WRITER_BACKOFF_MAX_MS = 3000,
+    WRITER_STANDBY_MS = 500, /* between two looks whether the lead is free */
+    WRITER_PEERS_MS = 1000,  /* how old the allow-list may be */
 };
 
 /* An experiment as the event loop needs it when it enters memory. */
@@ -40,11 +42,19 @@ struct writer_start {
 
 struct writer;
 
+/* Hears, while writer_create goes on, what it waits for; NULL: it got a step further. */
+struct writer_waiting {
+    void (*say)(void *context, const char *reason);
+    void *context;
+};
+
 /* Connects, waiting for the database and for leadership until *stop is set, and starts the thread. `wake` is
  * rung when answers wait. NULL with the reason when stopped, or when the database is not ours to use (schema,
- * unsafe settings). `allow_unsafe` accepts fsync or synchronous_commit off. */
-struct writer *writer_create(const char *conninfo, uint64_t window, bool allow_unsafe, int wake,
-                             atomic_bool *stop, struct writer_start *start, char *reason, size_t reason_size);
+ * unsafe settings). `allow_unsafe` accepts fsync, full_page_writes or synchronous_commit off. A writer that
+ * says nothing to the database for `term_ms` (STORE_LEAD_IDLE_MIN_MS at least) loses the lead. */
+struct writer *writer_create(const char *conninfo, uint64_t window, bool allow_unsafe, uint32_t term_ms,
+                             int wake, atomic_bool *stop, const struct writer_waiting *waiting,
+                             struct writer_start *start, char *reason, size_t reason_size);
 void writer_start_done(struct writer_start *start);
 /* Commits what is queued if the database answers within deadline_ms, and ends the thread. */
 void writer_destroy(struct writer *writer, int deadline_ms);
@@ -56,9 +66,11 @@ struct job *writer_answers(struct writer *writer);
 /* Is the database there? When not, `reason` (may be NULL) says since when and why. */
 bool writer_is_up(struct writer *writer, char *reason, size_t reason_size);
 size_t writer_queue_count(struct writer *writer);
-/* Transactions, games committed, duplicates, conflicts. */
+/* Transactions, games committed, duplicates, conflicts; how long transactions took. */
 struct writer_counters {
     uint64_t commits, games, duplicates, conflicts, reconnects;
+    struct histogram commit;
+    double busy_s; /* at what it does now; 0: it waits */
 };
 struct writer_counters writer_counters(struct writer *writer);
 

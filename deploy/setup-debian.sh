@@ -6,9 +6,12 @@
 set -eu
 
 packages='gcc clang make pkg-config clang-format libclang-rt-14-dev
-libzmq3-dev libprotobuf-c-dev protobuf-c-compiler libsodium-dev libjansson-dev
+libzmq3-dev libmicrohttpd-dev libprotobuf-c-dev protobuf-c-compiler libsodium-dev libjansson-dev
 libpq-dev postgresql-15 postgresql-client-15 postgresql-server-dev-15 postgresql-15-pgtap libtap-parser-sourcehandler-pgtap-perl
-libopenblas-dev liblapacke-dev libcmocka-dev jq procps'
+libopenblas-dev liblapacke-dev libcmocka-dev jq procps curl
+prometheus mandoc systemd bash-completion slurmctld slurmd slurm-client python3-yaml dpkg-dev'
+# Of them, those that Debian would start, and start again at each boot: Kroo's tests start their own.
+daemons='prometheus slurmctld slurmd munge'
 
 missing=
 for package in $packages; do
@@ -41,6 +44,16 @@ if ! [ -e /etc/postgresql-common/createcluster.conf ]; then
 fi
 log=$(mktemp)
 trap 'rm -f "$log"' EXIT
+fresh=
+for daemon in $daemons; do
+    dpkg-query -W -f='${db:Status-Status}\n' "$daemon" 2>/dev/null | grep -qx installed || fresh="$fresh $daemon"
+done
+policy=/usr/sbin/policy-rc.d
+if ! [ -e "$policy" ]; then
+    trap 'rm -f "$log"; $root rm -f "$policy"' EXIT
+    printf '#!/bin/sh\nexit 101\n' | $root tee "$policy" >/dev/null
+    $root chmod 755 "$policy"
+fi
 if ! { $root env DEBIAN_FRONTEND=noninteractive apt-get update -qq &&
     $root env DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends \
         -o Dpkg::Options::=--force-confold $missing; } >"$log" 2>&1 </dev/null; then
@@ -48,3 +61,6 @@ if ! { $root env DEBIAN_FRONTEND=noninteractive apt-get update -qq &&
     echo "setup: apt-get failed" >&2
     exit 1
 fi
+for daemon in $fresh; do
+    $root systemctl disable "$daemon" >/dev/null 2>&1 || :
+done

@@ -30,6 +30,7 @@ struct dealer {
     bool half_keys; /* one of the two: good enough for ipc only */
     struct keys keys;
     char server_key[KEYS_TEXT];
+    bool apart;         /* what the monitor said last of this socket's connection */
     bool waits_to_send; /* the last send found no room */
     bool draining;
     unsigned turn;       /* of the monitor's two names: the old one is still there while the new one opens */
@@ -181,7 +182,7 @@ enum socket_error dealer_reconnect(struct dealer *dealer, char *reason, size_t r
     dealer->monitor = monitor;
     dealer->current = next;
     dealer->turn = 1 - dealer->turn;
-    dealer->waits_to_send = dealer->draining = false;
+    dealer->apart = dealer->waits_to_send = dealer->draining = false;
     return SOCKET_OK;
 }
 
@@ -214,6 +215,7 @@ static const char *event_trouble(unsigned event)
 /* A refusal is followed by a disconnection and a retry; the refusal says more, so it stays. */
 static void note_event(struct dealer *dealer, unsigned event)
 {
+    dealer->apart = event != ZMQ_EVENT_HANDSHAKE_SUCCEEDED;
     bool told = dealer->trouble[0] != '\0';
     bool weak = event == ZMQ_EVENT_CONNECT_RETRIED || event == ZMQ_EVENT_DISCONNECTED;
     if (!(told && weak))
@@ -299,4 +301,9 @@ const char *dealer_endpoint(const struct dealer *dealer)
 const char *dealer_trouble(const struct dealer *dealer)
 {
     return dealer->trouble;
+}
+
+bool dealer_is_apart(const struct dealer *dealer)
+{
+    return dealer->apart;
 }

@@ -6,7 +6,13 @@
 
 enum log_level { LOG_LEVEL_DEBUG, LOG_LEVEL_INFO, LOG_LEVEL_WARNING, LOG_LEVEL_ERROR };
 
+enum log_format { LOG_FORMAT_TEXT, LOG_FORMAT_JSON };
+
 void log_set_level(enum log_level level);
+/* Text as above, or one JSON object a line (log_json.h). Before there are threads. */
+void log_set_format(enum log_format format);
+/* `text` or `json`; -1 for anything else. */
+int log_parse_format(const char *name, enum log_format *format);
 /* `debug`, `info`, `warning`, `error`; -1 for anything else. */
 int log_parse_level(const char *name, enum log_level *level);
 /* `what` is a short event name; `format` gives `key=value` pairs and free text. */

@@ -310,10 +310,11 @@ enum message_verb {
 };
 
 struct message_control_experiment {
-    uint64_t experiment;
+    uint64_t experiment; /* 0: of a tournament */
     enum message_verb verb;
-    int32_t priority;            /* of PRIORITY */
-    char text[MESSAGE_TEXT_MAX]; /* of NOTE the note, of all others the reason */
+    int32_t priority;                  /* of PRIORITY */
+    char text[MESSAGE_TEXT_MAX];       /* of NOTE the note, of all others the reason */
+    char tournament[MESSAGE_NAME_MAX]; /* name or number: all its matches; "": of an experiment */
 };
 
 struct message_promote_weights {
@@ -332,6 +333,7 @@ struct message_control_done {
 struct message_status_request {
     char worker[MESSAGE_NAME_MAX]; /* name or session number; "": all */
     uint32_t skip;                 /* of these so many; a reply holds as many as fit */
+    uint64_t waits_from;           /* not 0: no workers, but why experiments from this number on wait */
 };
 
 struct message_status_reply {

@@ -433,7 +433,8 @@ static bool take_control_experiment(struct take *take, const Kroo__Wire__Control
 {
     to->verb = (enum message_verb)from->verb;
     to->priority = from->has_priority ? from->priority : 0;
-    return KNOWN("CONTROL_EXPERIMENT") && NEED(experiment, 1, BIG) &&
+    return KNOWN("CONTROL_EXPERIMENT") && ASCII(tournament, 0) &&
+           (to->tournament[0] ? MAY(experiment, 0) : NEED(experiment, 1, BIG)) &&
            take_enum(take, "verb", from->has_verb, (int)from->verb, MESSAGE_VERB_REJECT) && UTF8(text);
 }
 
@@ -454,7 +455,7 @@ static bool take_control_done(struct take *take, const Kroo__Wire__ControlDone *
 static bool take_status_request(struct take *take, const Kroo__Wire__StatusRequest *from,
                                 struct message_status_request *to)
 {
-    return KNOWN("STATUS_REQUEST") && ASCII(worker, 0) && MAY32(skip, INTEGER);
+    return KNOWN("STATUS_REQUEST") && ASCII(worker, 0) && MAY32(skip, INTEGER) && MAY(waits_from, BIG);
 }
 
 static bool take_status_reply(struct take *take, const Kroo__Wire__StatusReply *from,

@@ -505,7 +505,8 @@ static int pack_control(const struct message *message, struct packing *packing, 
     case MESSAGE_CONTROL_EXPERIMENT: {
         BODY(ControlExperiment, control_experiment, CONTROL_EXPERIMENT);
         const struct message_control_experiment *from = &message->control_experiment;
-        SET(&control_experiment, experiment, from);
+        SET_SOME(&control_experiment, experiment, from);
+        control_experiment.tournament = from->tournament[0] ? text(from->tournament) : NULL;
         control_experiment.has_verb = 1;
         control_experiment.verb = (Kroo__Wire__ControlVerb)from->verb;
         SET(&control_experiment, priority, from);
@@ -529,6 +530,7 @@ static int pack_control(const struct message *message, struct packing *packing, 
         const char *worker = message->status_request.worker;
         status_request.worker = worker[0] ? text(worker) : NULL;
         SET_SOME(&status_request, skip, &message->status_request);
+        SET_SOME(&status_request, waits_from, &message->status_request);
         return pack(&envelope->base, MESSAGE_BYTES_MAX, bytes, size);
     }
     case MESSAGE_STATUS_REPLY: {

@@ -94,6 +94,9 @@ enum socket_error dealer_receive(struct dealer *dealer, struct message *message,
  * there, ...; empty when a handshake succeeded since. Kept up to date by dealer_wait. */
 const char *dealer_endpoint(const struct dealer *dealer);
 const char *dealer_trouble(const struct dealer *dealer);
+/* The connection broke, or could not be made; libzmq tries again by itself. Kept up to date by dealer_wait.
+ */
+bool dealer_is_apart(const struct dealer *dealer);
 
 /* A wake-up that any thread may ring and one poll loop waits for (an eventfd). */
 int wake_create(void);

@@ -49,9 +49,11 @@ void store_close(struct store *store);
 const char *store_reason(const struct store *store);
 /* Refuses a schema that is not exactly the one compiled in (see migrate.h). */
 enum store_error store_check_schema(struct store *store);
-/* Takes the leader's advisory lock for the life of the connection: STORE_ERROR_LEADER when another has it. */
+/* Takes the leader's advisory lock for the life of the connection: STORE_ERROR_LEADER when another has it
+ * (store_lead.h has the rest). */
 enum store_error store_lead(struct store *store);
-/* Settings that would break promise 2: fsync or synchronous_commit off. Returns true and a reason. */
+/* Settings that would break promise 2: fsync, full_page_writes or synchronous_commit
+ * off. Returns true and a reason. */
 bool store_is_unsafe(struct store *store, char *reason, size_t reason_size);
 
 enum store_error store_begin(struct store *store);

@@ -55,10 +55,10 @@ static bool starts_with(const char *text, const char *prefix)
 
 /* PQstatus stays OK after the server died, so only results are believed. An error without SQLSTATE comes from
  * libpq: the line is broken. Deadlocks, lock and statement time-outs pass with another try, as a broken line
- * does. */
+ * does; so does a server that takes no writes (25006), which is a replica or about to be one. */
 static enum store_error error_of_state(const char *state)
 {
-    static const char *const again[] = {"08", "57P0", "57014", "40", "55P03", "25P03", "58030"};
+    static const char *const again[] = {"08", "57P0", "57014", "40", "55P03", "25P03", "25006", "58030"};
     if (state == NULL)
         return STORE_ERROR_CONNECTION;
     for (size_t i = 0; i < sizeof again / sizeof again[0]; i++)
@@ -237,16 +237,27 @@ enum store_error store_run(struct store *store, const char *sql, const struct st
 
 /* --- opening and closing --- */
 
-static PGconn *connect_to(const char *conninfo, const char *application)
+/* Of several hosts, writers want the one that takes writes. */
+static PGconn *connect_to(const char *conninfo, const char *role, const char *application)
 {
-    /* The time-outs come first: what stands in conninfo overrides them. */
-    const char *const keywords[] = {
-        "connect_timeout",  "keepalives", "keepalives_idle",  "keepalives_interval", "keepalives_count",
-        "tcp_user_timeout", "dbname",     "application_name", "client_encoding",     NULL};
+    bool reader = role != NULL && strcmp(role, "kroo_reader") == 0;
+    /* These come first: what stands in conninfo overrides them. */
+    const char *const keywords[] = {"connect_timeout",
+                                    "keepalives",
+                                    "keepalives_idle",
+                                    "keepalives_interval",
+                                    "keepalives_count",
+                                    "tcp_user_timeout",
+                                    "target_session_attrs",
+                                    "dbname",
+                                    "application_name",
+                                    "client_encoding",
+                                    NULL};
     char connect_s[16];
     snprintf(connect_s, sizeof connect_s, "%d", STORE_CONNECT_S);
-    const char *const values[] = {connect_s, "1",      "20",        "5",    "4",
-                                  "40000",   conninfo, application, "UTF8", NULL};
+    const char *const values[] = {
+        connect_s, "1",         "20",   "5", "4", "40000", reader ? "any" : "read-write",
+        conninfo,  application, "UTF8", NULL};
     return PQconnectdbParams(keywords, values, 1);
 }
 
@@ -286,7 +297,7 @@ struct store *store_open(const char *conninfo, const char *role, const char *app
         return NULL;
     }
     store->patience_ms = STORE_STATEMENT_MS + STORE_SLACK_MS;
-    store->connection = connect_to(conninfo, application);
+    store->connection = connect_to(conninfo, role, application);
     enum store_error error = STORE_OK;
     if (PQstatus(store->connection) != CONNECTION_OK)
         error = store_fail(store, STORE_ERROR_CONNECTION, "%s", PQerrorMessage(store->connection));
@@ -396,43 +407,4 @@ enum store_error store_check_schema(struct store *store)
     error = compare_migrations(store, result);
     PQclear(result);
     return error;
-}
-
-enum store_error store_lead(struct store *store)
-{
-    char sql[96];
-    snprintf(sql, sizeof sql, "select pg_try_advisory_lock(%d, %d)", STORE_ADVISORY, STORE_ADVISORY_LEADER);
-    PGresult *result;
-    enum store_error error = store_run(store, sql, NULL, false, &result);
-    if (error != STORE_OK)
-        return error;
-    bool bad = false;
-    if (!store_cell_bool(result, 0, 0, &bad))
-        error = store_fail(store, STORE_ERROR_LEADER, "another coordinator leads on this database");
-    PQclear(result);
-    return error;
-}
-
-bool store_is_unsafe(struct store *store, char *reason, size_t reason_size)
-{
-    PGresult *result;
-    enum store_error error = store_run(
-        store,
-        "select name, setting from pg_settings where name in ('fsync', 'synchronous_commit') order by name",
-        NULL, false, &result);
-    if (error != STORE_OK) {
-        snprintf(reason, reason_size, "the settings cannot be read: %s", store->reason);
-        return true;
-    }
-    bool unsafe = PQntuples(result) != 2;
-    if (unsafe)
-        snprintf(reason, reason_size, "the settings cannot be read");
-    for (int row = 0; row < PQntuples(result) && !unsafe; row++) {
-        unsafe = strcmp(PQgetvalue(result, row, 1), "off") == 0;
-        if (unsafe)
-            snprintf(reason, reason_size, "%s is off: a result could be lost after it was acknowledged",
-                     PQgetvalue(result, row, 0));
-    }
-    PQclear(result);
-    return unsafe;
 }

@@ -33,3 +33,8 @@ uint32_t backoff_jitter(struct backoff *backoff, uint32_t wait_ms)
 {
     return wait_ms + draw(backoff, wait_ms / 4);
 }
+
+uint32_t backoff_spread(struct backoff *backoff, uint32_t width_ms)
+{
+    return draw(backoff, width_ms);
+}

@@ -20,6 +20,8 @@ void backoff_init(struct backoff *backoff, uint64_t seed, uint32_t low_ms, uint3
 uint32_t backoff_next(struct backoff *backoff);
 void backoff_reset(struct backoff *backoff);
 /* `wait_ms` as told by the peer, and up to a quarter more; never less. */
+/* A wait of 0 to `width_ms`, any of them as likely: so that many do not do the same at once. */
+uint32_t backoff_spread(struct backoff *backoff, uint32_t width_ms);
 uint32_t backoff_jitter(struct backoff *backoff, uint32_t wait_ms);
 
 #endif

@@ -16,7 +16,7 @@ static const char *const ask_names[ASK_KINDS] = {
 static void forget_asks(struct worker *worker)
 {
     memset(worker->asks, 0, sizeof worker->asks);
-    worker->unsent_ms = 0;
+    worker->unsent_ms = worker->lost_ms = 0;
     worker->missed = false;
 }
 
@@ -257,13 +257,27 @@ void conversation_trouble(const struct worker *worker, char *text, size_t size)
     snprintf(text, size, "%s%s", trouble[0] != '\0' ? trouble : "is the coordinator running there?", hint);
 }
 
+/* Broken, and not repaired in a moment. Each worker's moment is another: they all lose a coordinator at once.
+ */
+static bool connection_lost(struct worker *worker, int64_t now)
+{
+    if (!dealer_is_apart(worker->dealer)) {
+        worker->lost_ms = 0;
+        return false;
+    }
+    if (worker->lost_ms == 0)
+        worker->lost_ms = now + INSIDE_LOST_MS + backoff_spread(&worker->backoff, INSIDE_LOST_MS);
+    return now >= worker->lost_ms;
+}
+
 static void greeting_failed(struct worker *worker, int64_t now)
 {
     char trouble[320];
     conversation_trouble(worker, trouble, sizeof trouble);
     log_line(LOG_LEVEL_WARNING, "no-answer",
-             "endpoint=%s after_ms=%u why=\"no answer to HELLO: %s\" next=\"a new socket\"",
-             dealer_endpoint(worker->dealer), worker->options.reply_ms, trouble);
+             "endpoint=%s after_ms=%lld why=\"no answer to HELLO: %s\" next=\"a new socket\"",
+             dealer_endpoint(worker->dealer),
+             (long long)(now - worker->asks[ASK_HELLO].deadline_ms) + worker->options.reply_ms, trouble);
     worker_idle(worker, "no connection to the coordinator", now);
     conversation_step(worker, SESSION_EVENT_SILENCE, now);
 }
@@ -279,7 +293,8 @@ static void see_to_deadlines(struct worker *worker, int64_t now)
         asked->out = false;
         worker->missed = true;
     }
-    bool unsent = worker->unsent_ms != 0 && now - worker->unsent_ms >= worker->options.reply_ms;
+    bool unsent = connection_lost(worker, now) ||
+                  (worker->unsent_ms != 0 && now - worker->unsent_ms >= worker->options.reply_ms);
     if (unsent || (worker->missed && now - worker->heard_ms >= 2 * (int64_t)worker->options.reply_ms)) {
         log_line(LOG_LEVEL_WARNING, "silence", "%s next=\"connect again\"",
                  unsent ? "the connection is gone" : "nothing was heard of the coordinator");
@@ -308,7 +323,7 @@ void conversation_tick(struct worker *worker, int64_t now)
     case SESSION_GREETING:
         if (may_ask(worker, ASK_HELLO, now))
             say_hello(worker, now);
-        if (now >= worker->asks[ASK_HELLO].deadline_ms)
+        if (now >= worker->asks[ASK_HELLO].deadline_ms || connection_lost(worker, now))
             greeting_failed(worker, now);
         break;
     case SESSION_READY:

@@ -30,8 +30,10 @@ enum {
     INSIDE_OUTCOMES_MAX = 1024,
     INSIDE_BATCH_PAIRS = MESSAGE_GAMES_MAX / 2,
     INSIDE_BATCH_BYTES = MESSAGE_BYTES_MAX - 4096,
-    INSIDE_AHEAD_MS = 3000,    /* work held ready at the measured speed */
-    INSIDE_SYNC_MS = 1000,     /* a finished pair is durable after this at the latest */
+    INSIDE_AHEAD_MS = 3000, /* work held ready at the measured speed */
+    INSIDE_SYNC_MS = 1000,  /* a finished pair is durable after this at the latest */
+    INSIDE_LOST_MS =
+        500, /* a broken connection may come back by itself for so long, and once more so long at most */
     INSIDE_RETRY_MS = 1000,    /* where the peer did not say */
     INSIDE_SETBACK_MS = 30000, /* no asking for work after a lease that could not be played */
     INSIDE_FETCHES_MAX = 16,   /* of one lease's weights, engines and tables */
@@ -96,6 +98,7 @@ struct worker {
     int64_t apart_ms;     /* since when there is no WELCOME */
     int64_t heard_ms;
     int64_t unsent_ms; /* since when nothing can be sent; 0 = it can */
+    int64_t lost_ms;   /* when a connection that is broken now is given up; 0 = it is not broken */
     bool missed;       /* a deadline passed since anything was heard */
     int64_t progress_told_ms;
     int status; /* exit status once the session is over */

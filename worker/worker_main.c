@@ -38,6 +38,7 @@ enum option_key {
     OPTION_TAGS,
     OPTION_NO_PIN,
     OPTION_TRUST,
+    OPTION_LOG_FORMAT,
 };
 
 struct arguments {
@@ -89,6 +90,7 @@ static const struct argp_option options[] = {
     {"config", OPTION_CONFIG, "FILE", 0, "Settings file (default $KROO_CONFIG, else var/kroo.conf)", 0},
     {"log-level", OPTION_LOG_LEVEL, "debug|info|warning|error", 0,
      "Least important lines to log (default info)", 0},
+    {"log-format", OPTION_LOG_FORMAT, "text|json", 0, "How they look (default text)", 0},
     {0},
 };
 
@@ -96,8 +98,8 @@ static const char doc[] =
     "Plays leased pairs of a Kroo coordinator and returns them."
     "\vSettings come from options, KROO_* variables (KROO_ENDPOINT, KROO_KEY, KROO_SERVER_KEY, KROO_STATE, "
     "KROO_NAME, "
-    "KROO_SLOTS, KROO_TAGS, KROO_TRUST, KROO_PIN, KROO_TABLES, KROO_MOVE_MS, KROO_DRAIN_MS, KROO_LOG_LEVEL), "
-    "the "
+    "KROO_SLOTS, KROO_TAGS, KROO_TRUST, KROO_PIN, KROO_TABLES, KROO_MOVE_MS, KROO_DRAIN_MS, KROO_LOG_LEVEL, "
+    "KROO_LOG_FORMAT), the "
     "settings file, "
     "defaults, in "
     "this order.\n\n"
@@ -159,6 +161,7 @@ static error_t parse(int key, char *argument, struct argp_state *state)
         {OPTION_MOVE_MS, "move_ms"},
         {OPTION_TAGS, "tags"},
         {OPTION_TRUST, "trust"},
+        {OPTION_LOG_FORMAT, "log_format"},
     };
     for (size_t i = 0; i < sizeof settings / sizeof *settings; i++)
         if (settings[i].key == key) {
@@ -211,15 +214,16 @@ static int64_t setting_number(const struct settings *settings, const char *name,
     return value;
 }
 
-static void set_log_level(const char *text)
+static void set_log(const char *level_name, const char *format_name)
 {
-    static const char *const names[] = {"debug", "info", "warning", "error"};
-    for (int level = LOG_LEVEL_DEBUG; level <= LOG_LEVEL_ERROR; level++)
-        if (strcmp(names[level], text) == 0) {
-            log_set_level((enum log_level)level);
-            return;
-        }
-    die(STATUS_USAGE, "the log level is one of debug, info, warning, error");
+    enum log_level level;
+    enum log_format format;
+    if (log_parse_level(level_name, &level) != 0)
+        die(STATUS_USAGE, "the log level is one of debug, info, warning, error");
+    if (log_parse_format(format_name, &format) != 0)
+        die(STATUS_USAGE, "the log format is text or json");
+    log_set_level(level);
+    log_set_format(format);
 }
 
 static const char name_letters[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789._-";
@@ -351,7 +355,7 @@ static void take_settings(struct arguments *arguments, const struct settings *se
     static const char *endpoints[SOCKET_ENDPOINTS_MAX], *tables[FILES_SHARED_MAX];
     static char table_list[FILES_SHARED_MAX * FOLDER_PATH_MAX];
     struct worker_options *worker = &arguments->worker;
-    set_log_level(settings_get(settings, "log_level", "info"));
+    set_log(settings_get(settings, "log_level", "info"), settings_get(settings, "log_format", "text"));
     const char *chosen = settings_get(settings, "state", NULL);
     default_name(chosen, name);
     worker->name = settings_get(settings, "name", name);

@@ -217,7 +217,7 @@ static void dispatch_help(FILE *out, const struct args_command *commands, const 
 {
     fprintf(out, "Usage: %s COMMAND [OPTION...]\n%s\n\nCommands:\n", name, doc);
     for (const struct args_command *command = commands; command->name; command++)
-        fprintf(out, "  %-10s %s\n", command->name, command->help);
+        fprintf(out, "  %-12s  %s\n", command->name, command->help);
     fprintf(out,
             "\n`%s COMMAND --help` tells more. --config FILE and --dir DIR name the cluster; --json answers\n"
             "in JSON. Exit status: 0 done, 1 refused or differences found, 2 wrong usage, 3 no connection.\n",

@@ -24,6 +24,8 @@ command_main stop_command, status_command;    /* control.c */
 command_main ls_command;                      /* lists.c */
 command_main workers_command, why_command;    /* workers.c */
 command_main priority_command, note_command;  /* control.c */
+command_main tournament_pause, tournament_resume, tournament_stop, tournament_priority,
+    tournament_note;                          /* control.c */
 command_main approve_command, reject_command; /* control.c */
 command_main delete_command;                  /* control.c */
 command_main events_command;                  /* lists.c */

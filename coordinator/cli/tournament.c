@@ -326,6 +326,8 @@ static void fill_words(struct driver_words *words, const struct tournament *tour
         driver_words_add(words, "--seed=%llu",
                          (unsigned long long)(mix((uint64_t)json_integer_value(seed), round) >> 11));
     driver_words_add(words, "--pairs=%llu", (unsigned long long)pairing->pairs);
+    if (tournament->has_priority)
+        driver_words_add(words, "--priority=%d", tournament->priority);
     driver_words_add(words, "--key=t.%s.%u.%u-%u", tournament->name, round, pairing->a, pairing->b);
     driver_words_add(words, "--json");
 }
@@ -368,6 +370,48 @@ int tournament_try(struct tournament *tournament, uint64_t pairs)
     return status;
 }
 
+/* A paused or stopped tournament makes no matches. `made`: one that was made just now, perhaps in the moment
+ * in which somebody paused it: it follows. */
+static int check_state(struct tournament *tournament, json_int_t made)
+{
+    static const char sql[] =
+        "select state, state_reason, priority from kroo.tournament where id = $1::bigint";
+    char id[DRIVER_NUMBER];
+    const char *parameters[] = {id};
+    struct store_table table;
+    snprintf(id, sizeof id, "%llu", (unsigned long long)tournament->id);
+    int status = driver_ask(tournament->driver, sql, parameters, 1, &table);
+    if (status != COMMAND_DONE)
+        return status;
+    const char *state = table.rows == 1 ? store_cell(&table, 0, 0) : "running";
+    tournament->has_priority = table.rows == 1 && *store_cell(&table, 0, 2) != '\0';
+    if (tournament->has_priority)
+        tournament->priority = (int)strtol(store_cell(&table, 0, 2), NULL, 10);
+    bool stopped = strcmp(state, "stopped") == 0;
+    if (strcmp(state, "running") != 0 && made > 0) {
+        struct driver_words *words = malloc(sizeof *words);
+        json_t *answer = NULL;
+        if (!words) {
+            store_table_done(&table);
+            return args_refuse("out of memory");
+        }
+        driver_words_begin(words, tournament->driver, "kroo", stopped ? "stop" : "pause");
+        driver_words_add(words, "%lld", (long long)made);
+        driver_words_add(words, "--reason=as all of tournament %s", tournament->name);
+        driver_words_add(words, "--json");
+        status = driver_run(words, &answer);
+        json_decref(answer);
+        free(words);
+    }
+    if (status == COMMAND_DONE && strcmp(state, "running") != 0)
+        status =
+            args_refuse("tournament %s is %s %s: no further match is made%s%s", tournament->name, state,
+                        store_cell(&table, 0, 1),
+                        stopped ? "" : "; `kroo resume` lets it go on: ", stopped ? "" : tournament->name);
+    store_table_done(&table);
+    return status;
+}
+
 /* Makes the match of one pairing, or finds it by its key, and writes its number down. */
 static int make_match(struct tournament *tournament, const char *starting, unsigned round,
                       const struct tournament_pairing *pairing)
@@ -380,8 +424,10 @@ static int make_match(struct tournament *tournament, const char *starting, unsig
     json_t *answer = NULL;
     if (!words)
         return args_refuse("out of memory");
+    int status = check_state(tournament, 0);
     fill_words(words, tournament, starting, round, pairing);
-    int status = driver_run(words, &answer);
+    if (status == COMMAND_DONE)
+        status = driver_run(words, &answer);
     free(words);
     driver_warn(tournament->driver, answer);
     json_int_t experiment = json_integer_value(json_object_get(answer, "experiment"));
@@ -394,7 +440,8 @@ static int make_match(struct tournament *tournament, const char *starting, unsig
     snprintf(number[3], DRIVER_NUMBER, "%u", pairing->b);
     snprintf(number[4], DRIVER_NUMBER, "%lld", (long long)experiment);
     const char *parameters[] = {number[0], number[1], number[2], number[3], number[4]};
-    return driver_tell(tournament->driver, sql, parameters, 5);
+    status = driver_tell(tournament->driver, sql, parameters, 5);
+    return status == COMMAND_DONE ? check_state(tournament, experiment) : status;
 }
 
 int tournament_make(struct tournament *tournament)

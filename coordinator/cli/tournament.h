@@ -32,6 +32,8 @@ struct tournament {
     char name[TOURNAMENT_NAME_MAX], kind[16], rules[STORE_RULES];
     json_t *specification; /* `match`: options of `kroo match` that all matches have */
     unsigned planned_rounds;
+    bool has_priority; /* given to all its matches since it was made */
+    int priority;
     struct contestant *player;
     size_t players, room;
 };

@@ -9,6 +9,7 @@
 #include "coordinator/cli/ratings.h"
 #include "coordinator/cli/table.h"
 #include "coordinator/cli/tournament.h"
+#include "coordinator/cli/tournament_show.h"
 #include "coordinator/specification.h"
 #include "proto/artifact.h"
 
@@ -347,11 +348,12 @@ static int tournament_run(int argc, char **argv)
 
 static int tournament_ls(int argc, char **argv)
 {
-    static const char sql[] =
-        "select name, kind, rules, players, pairings, finished, running, counted_pairs as pairs,"
-        " planned_pairs as planned, created_by as by,"
-        " to_char(created_at at time zone 'UTC', 'YYYY-MM-DD HH24:MI') as created"
-        " from kroo.tournament_progress order by id";
+    static const char sql[] = "select name, kind, state, rules, players, pairings, finished, running, "
+                              "paused, stopped, counted_pairs "
+                              "as pairs,"
+                              " planned_pairs as planned, created_by as by,"
+                              " to_char(created_at at time zone 'UTC', 'YYYY-MM-DD HH24:MI') as created, note"
+                              " from kroo.tournament_progress order by id";
     return connect_list(argc, argv, "List gauntlets, round robins, pools and progressions.", sql,
                         "no tournaments yet: `kroo gauntlet` and `kroo roundrobin` make some");
 }
@@ -360,7 +362,13 @@ int tournament_command(int argc, char **argv)
 {
     static const struct args_command commands[] = {
         {"ls", tournament_ls, "list them", true},
+        {"show", tournament_show, "the matches of one, and why they wait", true},
         {"run", tournament_run, "make the matches that are lacking, follow them", true},
+        {"pause", tournament_pause, "hand out no more pairs of its matches for a while", true},
+        {"resume", tournament_resume, "go on", true},
+        {"stop", tournament_stop, "end its matches for good", true},
+        {"priority", tournament_priority, "move its matches before or behind others", true},
+        {"note", tournament_note, "write its note", true},
         {0},
     };
     return args_dispatch(commands, "Gauntlets, round robins, pools and progressions.", argc, argv);

@@ -47,7 +47,7 @@ select set_eq($$select u from column_updates_of('kroo_coordinator') u where u !~
     'experiment.submitter', 'dispute.runs_before', 'hook_run.state', 'hook_run.started_at', 'hook_run.ended_at',
     'hook_run.outcome', 'hook_run.claim', 'session.ended_at', 'session.scale_ppm',
     'lease.state', 'lease.ended_at', 'dispute.state', 'dispute.settled_at', 'dispute.settlement', 'dispute.was_counted', 'peer.name', 'peer.role',
-    'peer.allowed_at', 'peer.allowed_by', 'peer.revoked_at', 'peer.revoked_by', 'tournament.planned_rounds',
+    'peer.allowed_at', 'peer.allowed_by', 'peer.revoked_at', 'peer.revoked_by', 'tournament.planned_rounds', 'tournament.state', 'tournament.state_reason', 'tournament.priority', 'tournament.note',
     'tournament_pairing.experiment_id', 'book.measured_how', 'book.measured_pairs', 'book.measured_wl',
     'tune.tuned_sha256', 'tune.tuned_options', 'tune.match_id',
     'tune_batch.won', 'tune_batch.lost', 'tune_batch.theta', 'tune_batch.applied_at'],

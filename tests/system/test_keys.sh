@@ -75,6 +75,20 @@ kroo-worker --endpoint "tcp://127.0.0.1:$port" --key "$work/keys/boss.key" --ser
 as boss "$kroo" priority "$asked" 10 >/dev/null
 finished() { [ "$(sql "select state from experiment where id = $asked")" = finished ]; }
 ok "now it is played" wait_until 30 finished
+# Its own requests a submitter takes back as long as they wait; nobody else's, and nothing that runs.
+fails "a submitter does not delete what was approved" 1 "wait for approval any more" as asker "$kroo" delete "$asked" --yes
+theirs=$(as boss "$kroo" match starting starting --nodes-a 60 --nodes-b 50 --pairs 4 --seed 8 --key theirs 2>/dev/null)
+fails "nor stops another's" 1 "not asked for with this key" as asker "$kroo" stop "$theirs"
+approved=$asked
+ok "it asks again" asks back
+is "stops its own request" "$(as asker "$kroo" stop "$asked" --reason 'a slip')" "experiment $asked stopped"
+is "under its own name" "$(sql "select verdict, by, reason from verdict where experiment_id = $asked")" "aborted|asker|a slip"
+ok "and once more" asks gone
+is "deletes it" "$(as asker "$kroo" delete "$asked" --yes)" "experiment $asked deleted, with 0 games"
+is "which leaves no row, and its event" "$(sql "select (select count(*) from experiment where id = $asked), (select text from event where experiment_id = $asked and kind = 'experiment-deleted')")" \
+    "0|deleted, with 0 games, by asker"
+fails "a whole tournament is not its to stop" 1 "operator" as asker "$kroo" stop everything
+asked=$approved
 ok "another" asks two
 as boss "$kroo" reject "$asked" --reason 'too short' >/dev/null
 is "is rejected, by name" "$(sql "select state, verdict, by, v.reason from experiment e join verdict v on v.experiment_id = e.id where e.id = $asked")" \

@@ -64,6 +64,40 @@ is "in the order of the joint rating" \
     "$(awk '/^rank/ { on = 1; next } on && /^ *[0-9]+ / { print $2; next } { on = 0 }' "$work/all" | jq -Rsc 'split("\n")[:-1]' | head -c 400)"
 is "its anchor is kept" "$("$kroo" ratings all --json | jq '.ratings[0].rating == 500')" true
 is "listed" "$("$kroo" tournament ls --json | jq -c '[.[] | [.name, .pairings, .finished]]')" '[["five",4,4],["all",10,10]]'
+# --- what is done to a tournament as a whole ---
+t() { "$kroo" tournament "$@"; }
+matches_in() { sql "select count(*) from tournament_pairing p join tournament t on t.id = p.tournament_id join experiment e on e.id = p.experiment_id where t.name = 'big' and $1"; }
+fails "an unknown tournament is not paused" 1 'no tournament nobody' "$kroo" pause nobody
+fails "nor is what has no name" 2 'no experiment number' "$kroo" pause a/b
+fails "what is over stays over" 1 'is over' "$kroo" pause five
+ok "a long round robin" "$kroo" roundrobin a=starting b=starting,nodes=30 c=starting,nodes=20 --nodes 60 --pairs 1M --seed 4 --key big
+is "all its matches are paused at once" "$("$kroo" pause big --reason 'the room is hot')" \
+    'tournament big paused: 3 of its 3 matches that had not ended'
+is "each of them, and it" "$(matches_in "e.state = 'paused'")/$(sql "select state || ' ' || state_reason from tournament where name = 'big'")" \
+    '3/paused by local: the room is hot'
+is "the event log has each match and the whole" \
+    "$(sql "select count(*) from event where text = 'paused by local, with all of tournament big: the room is hot'")/$(sql "select text from event where kind = 'tournament-paused'")" \
+    '3/tournament big: paused by local, 3 matches with it: the room is hot'
+ok "again is no error" sh -c '"$0" pause big --json | jq -e .existed' "$kroo"
+is "its matches say why they wait" "$(t show big --json | jq -r '[.matches[].why] | unique | .[]')" 'paused by local: the room is hot'
+ok "a priority reaches all" t priority big -- -7
+is "and later ones" "$(matches_in 'e.priority = -7')/$(sql "select priority from tournament where name = 'big'")" 3/-7
+fails "a priority without bounds" 1 'within -1000' t priority big 5000
+ok "a note" t note "$(sql "select id from tournament where name = 'big'")" 'of the summer'
+is "is kept" "$(t ls --json | jq -r '.[] | select(.name == "big") | .note + " " + .state')" 'of the summer paused'
+ok "it goes on" "$kroo" resume big
+is "with all its matches" "$(matches_in "e.state = 'running'")" 3
+ok "something goes before it" "$kroo" match starting starting --nodes-b 30 --nodes 60 --pairs 1M --seed 5 --key before
+before=$(sql "select id from experiment where idempotency_key = 'before'")
+behind() { t show big --json | jq -e --argjson e "$before" 'all(.matches[]; .why | test("experiment \($e) of priority 0"))'; }
+ok "its matches say what" wait_until 20 behind
+kill -9 "$(pid_of coordinator)"
+ok "a new coordinator" "$kroo" up --workers 2
+is "stopped" "$("$kroo" stop big)" 'tournament big stopped: 3 of its 3 matches that had not ended'
+is "every match has its verdict" "$(matches_in "e.state = 'stopped' and exists (select from verdict v where v.experiment_id = e.id and v.verdict = 'aborted')")" 3
+fails "for good" 1 'was stopped, and that stands' "$kroo" resume big
+fails "no match of it is made any more" 1 'stopped' t run big --wait
+"$kroo" stop "$before" >/dev/null
 # --- a player against itself ---
 fails "without noise its games would be equal" 1 'kroo aa' "$kroo" aa starting --nodes 20 --pairs 2 --noise 0
 fails "noise is for a player against itself" 2 'unrecognized' "$kroo" match starting starting --nodes-b 3 --noise 1 --pairs 2

@@ -216,6 +216,50 @@ static void the_last_ranges_are_picked_when_nothing_else_is_left(void **state)
     assert_int_equal(pick_for(f, ANN, 1, false, 10000).outcome, SCHEDULE_ALL_OUT);
 }
 
+static const char *wait_of(struct fixture *f, const struct schedule_asker *askers, size_t count,
+                           uint64_t experiment)
+{
+    static char text[SCHEDULE_TEXT];
+    struct schedule_wait waits[8];
+    schedule_waits(f->schedule, f->book, askers, count, waits);
+    for (size_t i = 0; i < schedule_count(f->schedule); i++) {
+        assert_true(i == 0 || waits[i].experiment > waits[i - 1].experiment);
+        if (waits[i].experiment == experiment)
+            schedule_wait_text(&waits[i], text);
+    }
+    return text;
+}
+
+/* Each reason is told, and of several workers the least hindrance. */
+static void an_experiment_says_why_it_waits(void **state)
+{
+    struct fixture *f = *state;
+    struct schedule_asker askers[] = {
+        {.session = ANN, .credit = 1, .tags = "avx2"},
+        {.session = ANN + 1, .credit = 1, .tags = "avx2,gpu", .unfit = "it is too noisy"},
+    };
+    run(f, 2, 5, 2);
+    run(f, 1, 0, 100);
+    assert_non_null(strstr(wait_of(f, askers, 0, 1), "no worker is there"));
+    assert_non_null(strstr(wait_of(f, askers, 2, 2), "its turn"));
+    assert_non_null(
+        strstr(wait_of(f, askers, 2, 1), "experiment 2 of priority 5 goes before its priority 0"));
+    assert_int_equal(turn(f), 2);
+    assert_non_null(strstr(wait_of(f, askers, 2, 2), "is played: 1 pair out"));
+    assert_int_equal(turn(f), 2);
+    assert_non_null(strstr(wait_of(f, askers, 2, 2), "2 pairs out, and no more"));
+    assert_non_null(strstr(wait_of(f, askers, 2, 1), "its turn"));
+    assert_true(schedule_set_needs(f->schedule, 1, "avx2,gpu", false));
+    assert_non_null(strstr(wait_of(f, askers, 1, 1), "lacks gpu"));
+    assert_non_null(strstr(wait_of(f, askers, 2, 1), "its turn"));
+    assert_true(schedule_set_needs(f->schedule, 1, "gpu", true));
+    assert_non_null(strstr(wait_of(f, askers, 2, 1), "no worker is fit"));
+    assert_true(schedule_set_needs(f->schedule, 1, "", false));
+    lease_experiment_terms(f->book, 1, 2, false);
+    assert_int_equal(turn(f), 1);
+    assert_non_null(strstr(wait_of(f, askers, 2, 1), "cap allows: 1 pair out"));
+}
+
 static void the_list_is_kept(void **state)
 {
     struct fixture *f = *state;
@@ -245,6 +289,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(nobody_saves_up, set_up, tear_down),
         cmocka_unit_test_setup_teardown(the_last_ranges_are_picked_when_nothing_else_is_left, set_up,
                                         tear_down),
+        cmocka_unit_test_setup_teardown(an_experiment_says_why_it_waits, set_up, tear_down),
         cmocka_unit_test_setup_teardown(the_list_is_kept, set_up, tear_down),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

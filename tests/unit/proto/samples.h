@@ -166,7 +166,7 @@ static inline void sample_control(struct message *message)
         break;
     case MESSAGE_CONTROL_EXPERIMENT:
         message->control_experiment =
-            (struct message_control_experiment){42, MESSAGE_VERB_PRIORITY, -7, "it must wait"};
+            (struct message_control_experiment){42, MESSAGE_VERB_PRIORITY, -7, "it must wait", ""};
         break;
     case MESSAGE_PROMOTE_WEIGHTS:
         sample_hash(message->promote_weights.sha256, 2);

@@ -59,6 +59,54 @@ static void test_log_line(void **state)
     (void)close(ends[1]);
 }
 
+/* Each line is an object, whatever was logged. */
+static void test_json_lines(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *body, *rest;
+    } lines[] = {
+        {"lease=5 left=-12: no progress; again",
+         "\"fields\":{\"lease\":5,\"left\":-12},\"text\":\"no progress; again\"}\n"},
+        {"build=\"a b\" name=x\\y", "\"fields\":{\"build\":\"a b\",\"name\":\"x\\\\y\"}}\n"},
+        {"reason=\"says \"no\" twice\" n=007",
+         "\"fields\":{\"reason\":\"says \\\"no\\\" twice\",\"n\":\"007\"}}\n"},
+        {"leading", "\"fields\":{},\"text\":\"leading\"}\n"},
+        {"a=\"open b=2", "\"fields\":{\"a\":\"\\\"open\",\"b\":2}}\n"},
+        {"id=12345678901234567890 at=\xff\n{",
+         "\"fields\":{\"id\":\"12345678901234567890\",\"at\":\"?\"},\"text\":\"{\"}\n"},
+        {"", "\"fields\":{}}\n"},
+    };
+    int ends[2];
+    char text[8192], longest[2 * 2048];
+    assert_int_equal(pipe(ends), 0);
+    log_set_format(LOG_FORMAT_JSON);
+    for (size_t i = 0; i < sizeof lines / sizeof *lines; i++) {
+        int kept = divert(ends[1]);
+        log_line(LOG_LEVEL_WARNING, "it", "%s", lines[i].body);
+        restore(kept);
+        (void)take(ends[0], text, sizeof text);
+        assert_non_null(strstr(text, "Z\",\"level\":\"warning\",\"event\":\"it\","));
+        assert_string_equal(strstr(text, "\"fields\""), lines[i].rest);
+    }
+    memset(longest, '"', sizeof longest - 1);
+    longest[sizeof longest - 1] = '\0';
+    int kept = divert(ends[1]);
+    log_line(LOG_LEVEL_ERROR, "long", "a=1 b=%s", longest);
+    restore(kept);
+    log_set_format(LOG_FORMAT_TEXT);
+    size_t length = take(ends[0], text, sizeof text);
+    assert_true(length < 3 * 2048);
+    assert_string_equal(text + length - 3, "\"}}\n" + 1);
+    assert_non_null(strstr(text, "{\"a\":1"));
+    enum log_format format = LOG_FORMAT_TEXT;
+    assert_int_equal(log_parse_format("json", &format), 0);
+    assert_int_equal(format, LOG_FORMAT_JSON);
+    assert_int_equal(log_parse_format("xml", &format), -1);
+    (void)close(ends[0]);
+    (void)close(ends[1]);
+}
+
 static void test_log_levels(void **state)
 {
     (void)state;
@@ -163,6 +211,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_log_line),
+        cmocka_unit_test(test_json_lines),
         cmocka_unit_test(test_log_levels),
         cmocka_unit_test(test_progress_text),
         cmocka_unit_test(test_progress_plain_lines),

@@ -463,6 +463,8 @@ static void test_control_refusals(void **state)
     REFUSED(MESSAGE_CREATE_EXPERIMENT, strcpy(m.create_experiment.sprt.model, "bayes"), "model");
     REFUSED(MESSAGE_STOP_EXPERIMENT, m.stop_experiment.experiment = 0, "experiment");
     REFUSED(MESSAGE_PROMOTE_WEIGHTS, strcpy(m.promote_weights.line, "../x"), "line");
+    REFUSED(MESSAGE_CONTROL_EXPERIMENT, m.control_experiment.experiment = 0, "experiment");
+    REFUSED(MESSAGE_CONTROL_EXPERIMENT, strcpy(m.control_experiment.tournament, "both"), "experiment");
     static char bad[] = "\x80";
     REFUSED(MESSAGE_STATUS_REPLY, m.status_reply.json = bad, "json");
 }
