@@ -59,3 +59,12 @@ enum ration_verdict ration_take(struct ration_table *table, uint64_t peer, int64
     *retry_ms = 1 + (uint32_t)((2 - left) * 1000.0 / table->rate);
     return RATION_REFUSE;
 }
+
+bool allowance_take(struct allowance *allowance, unsigned burst, unsigned a_minute, int64_t now_ms)
+{
+    double spent = allowance->spent - (double)(now_ms - allowance->at_ms) * a_minute / 60000.0;
+    spent = spent > 0 ? spent : 0;
+    bool taken = spent + 1 <= burst;
+    *allowance = (struct allowance){.spent = taken ? spent + 1 : spent, .at_ms = now_ms};
+    return taken;
+}

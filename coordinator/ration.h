@@ -34,4 +34,12 @@ enum ration_verdict ration_take(struct ration_table *table, uint64_t peer, int64
 /* Whether the next message would be dropped; changes nothing. */
 bool ration_is_spent(const struct ration_table *table, uint64_t peer, int64_t now_ms);
 
+/* How often something may be told, in a log or a row, by whoever makes it happen: `burst` times at once, then
+ * `a_minute`. Zeros are a full one. */
+struct allowance {
+    double spent;
+    int64_t at_ms;
+};
+bool allowance_take(struct allowance *allowance, unsigned burst, unsigned a_minute, int64_t now_ms);
+
 #endif

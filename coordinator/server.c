@@ -13,10 +13,27 @@
 
 /* --- small things --- */
 
+/* Lines about what others do are bounded, so that nobody fills the disk with them. */
+static bool may_tell(struct server *server, struct allowance *allowance)
+{
+    bool may = allowance_take(allowance, SERVER_TOLD_BURST, SERVER_TOLD_A_MINUTE, server->now_ms);
+    server->counters.untold += !may;
+    return may;
+}
+
+bool server_may_report(struct server *server, struct session *session)
+{
+    bool may =
+        allowance_take(&session->reports, SERVER_REPORTS_BURST, SERVER_REPORTS_A_MINUTE, server->now_ms);
+    server->counters.untold += !may;
+    return may;
+}
+
 void server_reply(struct server *server, const struct socket_peer *peer, struct message *message)
 {
     enum socket_error error = router_send(server->router, peer, message);
-    if (error != SOCKET_OK && error != SOCKET_ERROR_GONE)
+    bool unsent = error != SOCKET_OK && error != SOCKET_ERROR_GONE;
+    if (unsent && may_tell(server, &server->told_unsent))
         log_line(LOG_LEVEL_WARNING, "send-failed", "kind=%s error=%d: the peer will ask again",
                  message_kind_name(message->kind), (int)error);
 }
@@ -337,7 +354,7 @@ static bool admit(void *context, const char public_key_z85[KEYS_TEXT])
 {
     struct server *server = context;
     bool admitted = allowlist_admits(&server->allowlist, public_key_z85);
-    if (!admitted)
+    if (!admitted && may_tell(server, &server->told_keys))
         log_line(LOG_LEVEL_WARNING, "key-refused",
                  "key=%s: not listed; `kroo key allow NAME %s --role worker`", public_key_z85,
                  public_key_z85);
@@ -471,9 +488,8 @@ static bool is_rationed(struct server *server, const struct socket_peer *peer, c
     if (verdict == RATION_SERVE)
         return true;
     server->counters.noisy++;
-    if (server->now_ms - server->noise_told_ms >= SERVER_NOISE_TOLD_MS) {
+    if (may_tell(server, &server->told_noise)) {
         const struct session *session = roster_find_peer(server->roster, peer);
-        server->noise_told_ms = server->now_ms;
         log_line(
             LOG_LEVEL_WARNING, "peer-noisy",
             "peer=%s name=%s message=%s: more than %u messages a second; refused, and beyond that dropped",
@@ -595,8 +611,7 @@ static void tick(struct server *server)
     server_tend_hooks(server);
 }
 
-static void store_fault(struct server *server, const struct session *session,
-                        const struct message_release *release)
+static void store_fault(struct server *server, struct session *session, const struct message_release *release)
 {
     static const char *const kinds[] = {[MESSAGE_FAULT_START] = "start",
                                         [MESSAGE_FAULT_SELF_TEST] = "self-test",
@@ -604,7 +619,8 @@ static void store_fault(struct server *server, const struct session *session,
                                         [MESSAGE_FAULT_UNSIGNED] = "unsigned"};
     const struct message_fault *fault = &release->fault;
     server->counters.unsigned_engines += fault->kind == MESSAGE_FAULT_UNSIGNED;
-    struct job *job = server_find_experiment(server, fault->experiment) ? job_create(JOB_FAULT) : NULL;
+    bool known = server_find_experiment(server, fault->experiment) != NULL;
+    struct job *job = known && server_may_report(server, session) ? job_create(JOB_FAULT) : NULL;
     if (!job)
         return;
     job->fault.row = (struct store_fault){.experiment = fault->experiment,

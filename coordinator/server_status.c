@@ -129,6 +129,7 @@ static json_t *status_counters(const struct server *server)
         {"noisy", own->noisy},
         {"discarded", wire.discarded},
         {"crowded", own->crowded},
+        {"untold", own->untold},
     };
     json_t *object = json_object();
     for (size_t i = 0; i < sizeof counters / sizeof *counters; i++)

@@ -404,10 +404,11 @@ void server_results(struct server *server, struct session *session, struct messa
     if (job->results.refused_count) {
         const struct message_game_answer *first = &job->results.refused[0];
         session->refused += job->results.refused_count;
-        server_event(server, "game-refused", first->experiment, session->id,
-                     "worker %s, pair %llu leg %u: %s (%zu of %zu games refused)", session->name,
-                     (unsigned long long)first->pair, first->leg, first->text, job->results.refused_count,
-                     received->game_count);
+        if (server_may_report(server, session))
+            server_event(server, "game-refused", first->experiment, session->id,
+                         "worker %s, pair %llu leg %u: %s (%zu of %zu games refused)", session->name,
+                         (unsigned long long)first->pair, first->leg, first->text, job->results.refused_count,
+                         received->game_count);
     }
     server_submit(server, job);
 }

@@ -16,7 +16,8 @@
 
 enum {
     ROUTER_DISCARD_AT_ONCE = 64,
-    ROUTER_BACKLOG = 1024,  /* workers that reconnect at once */
+    ROUTER_BACKLOG = 1024, /* workers that reconnect at once */
+    ROUTER_QUEUE = 16, /* messages a peer may have waiting, either way: nobody has more than 7 requests out */
     ROUTER_LINGER_MS = 200, /* for last acknowledgements */
     ROUTER_ID_SIZE = 5,     /* the ids that a ROUTER makes: a zero and a count */
 };
@@ -103,6 +104,8 @@ static bool open_sockets(struct router *router, socket_admit *admit, void *conte
     if (good)
         router->socket = zmq_socket(router->context, ZMQ_ROUTER);
     good = good && router->socket != NULL && frame_set_common(router->socket) == 0 &&
+           frame_set(router->socket, ZMQ_SNDHWM, ROUTER_QUEUE) == 0 &&
+           frame_set(router->socket, ZMQ_RCVHWM, ROUTER_QUEUE) == 0 &&
            frame_set(router->socket, ZMQ_ROUTER_MANDATORY, 1) == 0 &&
            frame_set(router->socket, ZMQ_ROUTER_HANDOVER, 0) == 0 &&
            frame_set(router->socket, ZMQ_BACKLOG, ROUTER_BACKLOG) == 0 &&

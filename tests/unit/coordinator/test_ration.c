@@ -97,6 +97,21 @@ static void numbers_of_peers(void **state)
     assert_true(ration_peer(NULL, 0) != 0);
 }
 
+static void an_allowance_comes_back_by_the_minute(void **state)
+{
+    (void)state;
+    struct allowance allowance = {0};
+    unsigned taken = 0;
+    for (int i = 0; i < 100; i++)
+        taken += allowance_take(&allowance, 20, 60, 5000);
+    assert_int_equal(taken, 20);
+    assert_false(allowance_take(&allowance, 20, 60, 5900));
+    assert_true(allowance_take(&allowance, 20, 60, 6100));
+    for (taken = 0; allowance_take(&allowance, 20, 60, 3600000); taken++)
+        ;
+    assert_int_equal(taken, 20);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -107,6 +122,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(peers_do_not_share, set_up, tear_down),
         cmocka_unit_test(no_rate_is_no_limit),
         cmocka_unit_test(numbers_of_peers),
+        cmocka_unit_test(an_allowance_comes_back_by_the_minute),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
