@@ -178,7 +178,8 @@ static int read_fitness(const struct settings *settings, struct fitness_policy *
     } wanted[] = {{"reference_speed", UINT32_MAX, FITNESS_REFERENCE, &out->reference},
                   {"timed_slow", 100, FITNESS_SLOW, &out->slow},
                   {"timed_spread", 1000000, FITNESS_SPREAD, &out->spread},
-                  {"timed_load", 1000000, FITNESS_LOAD, &out->load}};
+                  {"timed_load", 1000000, FITNESS_LOAD, &out->load},
+                  {"timed_age", INT32_MAX, FITNESS_AGE_S, &out->age_s}};
     for (size_t i = 0; i < sizeof wanted / sizeof *wanted; i++) {
         int64_t value;
         if (settings_number(settings, wanted[i].name, 0, wanted[i].most, wanted[i].usual, &value, reason,

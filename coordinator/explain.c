@@ -75,12 +75,23 @@ static enum explain_state explain_state(const struct explain_facts *facts, char 
     return EXPLAIN_IDLE;
 }
 
+static void add_fitness(char sentence[EXPLAIN_TEXT], const struct explain_facts *facts)
+{
+    long long ago_s = (long long)(facts->measured_ms / 1000);
+    if (facts->unfit && !strstr(sentence, facts->unfit))
+        add(sentence, "; it gets no timed play: %s", facts->unfit);
+    if (facts->unfit && facts->speed > 0)
+        add(sentence, " (measured %lld s ago)", ago_s);
+    else if (facts->speed > 0)
+        add(sentence, "; it is fit for timed play (%u nodes a second, measured %lld s ago)", facts->speed,
+            ago_s);
+}
+
 enum explain_state explain(const struct explain_facts *facts, char sentence[EXPLAIN_TEXT])
 {
     sentence[0] = '\0';
     enum explain_state state = explain_state(facts, sentence);
-    if (facts->unfit && state != EXPLAIN_GONE && state != EXPLAIN_SET_ASIDE &&
-        !strstr(sentence, facts->unfit))
-        add(sentence, "; it gets no timed play: %s", facts->unfit);
+    if (state != EXPLAIN_GONE && state != EXPLAIN_SET_ASIDE)
+        add_fitness(sentence, facts);
     return state;
 }

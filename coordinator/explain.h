@@ -29,6 +29,8 @@ struct explain_facts {
     int64_t told_ms;       /* ago */
     const char *set_aside; /* why; NULL: it is not */
     const char *unfit;     /* why it gets no timed play; NULL: it may */
+    uint32_t speed;        /* by its bench; 0: not measured */
+    int64_t measured_ms;   /* ago */
 };
 
 /* The sentence is always terminated. */

@@ -75,8 +75,12 @@ void job_destroy(struct job *job)
         terms_destroy(job->create.terms);
         break;
     case JOB_GRANT:
+        free(job->grant.players);
+        break;
     case JOB_SESSION:
     case JOB_SESSION_END:
+    case JOB_BENCH:
+    case JOB_REFERENCE:
     case JOB_BLOCK:
     case JOB_AUDIT_WAIVE:
     case JOB_FLAG:
@@ -86,6 +90,7 @@ void job_destroy(struct job *job)
     case JOB_PROMOTE:
     case JOB_LOOKUP:
     case JOB_SEALS:
+    case JOB_PLAYERS:
     case JOB_LOST:
         break;
     }

@@ -23,6 +23,8 @@ enum job_kind {
     JOB_LEASES_END,  /* lease rows that ended */
     JOB_SESSION,     /* a session row, then Welcome */
     JOB_SESSION_END, /* a session said goodbye */
+    JOB_BENCH,       /* a session has measured its machine again: `session_row` */
+    JOB_REFERENCE,   /* what limits of time are meant for, at the start */
     JOB_BLOCK,       /* an experiment that cannot go on, with the reason: `event` holds both */
     JOB_FLAG,        /* a worker is set aside: nobody else's programs fail */
     JOB_AUDIT_WAIVE, /* nobody is there for an experiment's open audits: `event` holds its number */
@@ -37,6 +39,7 @@ enum job_kind {
     JOB_ARTIFACT, /* an artifact's bytes, for the chunks */
     JOB_SEALS,    /* who signed one */
     JOB_LOOKUP,   /* an experiment that is not in memory */
+    JOB_PLAYERS,  /* of a batch of a tune that is not in memory (any more) */
     /* from the writer, unasked */
     JOB_REPORT,  /* an experiment moved: pairs complete, prefix, decision */
     JOB_PEERS,   /* the allow-list, and the champion */
@@ -54,11 +57,19 @@ struct job_results {
     size_t refused_count;
 };
 
+struct job_players {
+    uint64_t experiment, pair;
+    bool found;
+    uint32_t batch_pairs; /* 0: it is no tune */
+    struct store_tune_batch batch;
+};
+
 struct job_grant {
     struct store_lease lease;
     uint32_t term_ms;
-    bool late;  /* the experiment had its verdict already: no row, no lease */
-    bool again; /* one pair that is played already */
+    bool late;                   /* the experiment had its verdict already: no row, no lease */
+    bool again;                  /* one pair that is played already */
+    struct job_players *players; /* owned; of a pair of a tune that is played again: who plays its batch */
 };
 
 struct job_leases_end {
@@ -211,6 +222,7 @@ struct job {
         struct job_grant grant;
         struct job_leases_end leases_end;
         struct store_session session_row;
+        uint32_t reference_speed;
         struct job_event event;
         struct job_fault fault;
         struct job_create create;
@@ -220,6 +232,7 @@ struct job {
         struct job_artifact artifact;
         struct job_seals seals;
         struct job_lookup lookup;
+        struct job_players players;
         struct job_report report;
         struct job_recheck recheck;
         struct job_peers peers;

@@ -52,20 +52,35 @@ static int check_moves(const struct message_game *received, const struct replay_
     return -1;
 }
 
+/* Of a tune: both sides as their batch has them, weights and options. */
+static int check_batch(const struct referee *referee, const struct message_game *received, char *reason,
+                       size_t reason_size)
+{
+    const struct tune_pairing *pairing =
+        referee->players ? tune_book_find(referee->players, received->pair) : NULL;
+    if (!pairing || message_hash_is_none(pairing->weights[0])) {
+        snprintf(reason, reason_size, "no players of its batch are known");
+        return -1;
+    }
+    if (memcmp(received->weights_a, pairing->weights[0], STORE_HASH) != 0 ||
+        memcmp(received->weights_b, pairing->weights[1], STORE_HASH) != 0) {
+        snprintf(reason, reason_size, "played with other weights than its batch has");
+        return -1;
+    }
+    if (memcmp(received->options_a, pairing->options_sha256[0], STORE_HASH) != 0 ||
+        memcmp(received->options_b, pairing->options_sha256[1], STORE_HASH) != 0) {
+        snprintf(reason, reason_size, "played with other options than its batch has");
+        return -1;
+    }
+    return 0;
+}
+
 static int check_weights(const struct referee *referee, const struct message_game *received, char *reason,
                          size_t reason_size)
 {
     const uint8_t *a = referee->experiment->a.weights, *b = referee->experiment->b.weights;
-    if (referee->experiment->kind == STORE_TUNE) {
-        const struct tune_pairing *pairing =
-            referee->players ? tune_book_find(referee->players, received->pair) : NULL;
-        if (!pairing) {
-            snprintf(reason, reason_size, "no players of its batch are known (any more)");
-            return -1;
-        }
-        a = pairing->weights[0];
-        b = pairing->weights[1];
-    }
+    if (referee->experiment->kind == STORE_TUNE)
+        return check_batch(referee, received, reason, reason_size);
     if (memcmp(received->weights_a, a, STORE_HASH) == 0 && memcmp(received->weights_b, b, STORE_HASH) == 0)
         return 0;
     snprintf(reason, reason_size, "played with other weights than the experiment names");

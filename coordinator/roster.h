@@ -21,7 +21,8 @@ struct session {
     uint32_t slots, credit;
     char tags[MESSAGE_TAGS_MAX];
     uint32_t speed, spread_ppm, load_ppm, scale_ppm;
-    char unfit[FITNESS_TEXT]; /* why it gets no timed play; "": it may */
+    int64_t measured_ms; /* when that bench was */
+    bool wants_bench;    /* timed play waits for a new one: told with the next answer */
     char confinement[MESSAGE_CONFINEMENT_MAX];
     int64_t heard_ms;
     struct meter meter;

@@ -346,7 +346,8 @@ static enum store_error put_grant(struct round *round, struct job_grant *grant)
     const struct ledger *ledger = ledger_book_find(round->book, grant->lease.experiment);
     if (grant->again) {
         grant->late = ledger && !ledger_has_ended(ledger) && ledger->experiment.state != STORE_RUNNING;
-        return grant->late ? STORE_OK : store_replay_lease(round->store, &grant->lease);
+        enum store_error error = grant->late ? STORE_OK : round_tune_seat(round, ledger, grant);
+        return grant->late || error != STORE_OK ? error : store_replay_lease(round->store, &grant->lease);
     }
     grant->late = !ledger || ledger_has_ended(ledger) || ledger->experiment.state != STORE_RUNNING;
     return grant->late ? STORE_OK : store_lease_insert(round->store, &grant->lease, 1);
@@ -362,6 +363,10 @@ static enum store_error put_row(struct round *round, struct job *job)
                                job->leases_end.state);
     case JOB_SESSION:
         return store_session_insert(round->store, &job->session_row);
+    case JOB_BENCH:
+        return store_session_measured(round->store, &job->session_row);
+    case JOB_REFERENCE:
+        return store_reference_put(round->store, job->reference_speed);
     case JOB_SESSION_END:
         return store_session_end(round->store, job->session);
     case JOB_BLOCK:
@@ -559,6 +564,8 @@ static enum store_error adopt(struct round *round, struct job *job)
         return error;
     wire_create(&there, &old);
     wire_create(&job->create.experiment, &new);
+    if (new.spec.reference_speed == 0) /* whatever it was when the other was made */
+        new.spec.reference_speed = old.spec.reference_speed;
     if (specification_json_differ(&old, &new, differences, sizeof differences)) {
         snprintf(job->text, sizeof job->text,
                  "the key \"%s\" stands for experiment %llu, which is another: %s; give another key, or none",
@@ -636,6 +643,8 @@ static enum store_error single_work(struct round *round, struct job *job)
         return store_seals(round->store, job->seals.sha256, job->seals.list, &job->seals.count);
     case JOB_LOOKUP:
         return single_lookup(round, job);
+    case JOB_PLAYERS:
+        return round_tune_players(round, &job->players);
     default:
         return STORE_OK;
     }

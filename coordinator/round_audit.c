@@ -7,6 +7,7 @@
 #include "coordinator/round_flag.h"
 #include "proto/log.h"
 #include "sql/store_audit.h"
+#include "sql/store_tune.h"
 
 /* --- what the event loop is told --- */
 
@@ -96,8 +97,7 @@ static bool is_timed(const struct store_experiment *experiment)
 static enum store_error begin_if_due(struct round *round, struct ledger *ledger, uint64_t pair)
 {
     const struct store_experiment *experiment = &ledger->experiment;
-    if (ledger->draft_ended || is_timed(experiment) || experiment->kind == STORE_TUNE ||
-        !tally_pair_complete(ledger->draft, pair) ||
+    if (ledger->draft_ended || is_timed(experiment) || !tally_pair_complete(ledger->draft, pair) ||
         !audit_is_due(round->secret, experiment->id, pair, 0, experiment->audit_ppm))
         return STORE_OK;
     uint64_t chosen;
@@ -198,6 +198,19 @@ enum store_error round_audit_waive(struct round *round, uint64_t experiment)
     return error;
 }
 
+/* A tune whose parameters rest on games that were outvoted says so in its verdict. */
+static enum store_error remark_outvoted(struct round *round, uint64_t experiment, char remark[STORE_TEXT])
+{
+    uint64_t pairs = 0;
+    size_t used = strlen(remark);
+    enum store_error error = store_tune_outvoted(round->store, experiment, &pairs);
+    if (error == STORE_OK && pairs > 0)
+        snprintf(remark + used, STORE_TEXT - used,
+                 "%s%llu pairs were outvoted by two other workers after they had moved the parameters",
+                 used ? "; " : "", (unsigned long long)pairs);
+    return error;
+}
+
 static enum store_error end_audits(struct round *round, struct ledger *ledger, uint64_t counted,
                                    char remark[STORE_TEXT])
 {
@@ -205,9 +218,13 @@ static enum store_error end_audits(struct round *round, struct ledger *ledger, u
     if (!again)
         return STORE_ERROR_MEMORY;
     pairlist_done(again);
-    if (ledger->experiment.audit_ppm == 0)
-        return STORE_OK;
-    return store_audit_end(round->store, ledger->experiment.id, counted, remark);
+    remark[0] = '\0';
+    enum store_error error = STORE_OK;
+    if (ledger->experiment.audit_ppm > 0)
+        error = store_audit_end(round->store, ledger->experiment.id, counted, remark);
+    if (error == STORE_OK && ledger->experiment.kind == STORE_TUNE)
+        error = remark_outvoted(round, ledger->experiment.id, remark);
+    return error;
 }
 
 enum store_error round_audit_abort(struct round *round, struct ledger *ledger, uint64_t counted)

@@ -1,6 +1,7 @@
 #include "coordinator/round_tune.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 static enum store_error tell(enum store_error error, const char *reason, char text[STORE_TEXT])
@@ -24,11 +25,13 @@ enum store_error round_tune_load(struct round *round, struct ledger *ledger, cha
     ledger->course = course_load(round->store, &ledger->experiment, &error, reason);
     if (!ledger->course)
         return tell(error, reason, text);
+    /* Of one that has ended nothing is leased; who plays a pair again is told with it. */
+    if (ledger->ended)
+        return STORE_OK;
     struct job_report *report = round_report(round, id);
     if (!report)
         return STORE_ERROR_MEMORY;
     report->prefix = tally_prefix(ledger->tally);
-    report->ended = ledger->ended;
     tune_book_destroy(report->players);
     report->players = NULL;
     error = tune_history_book(round->store, id, ledger->course->tuning, &report->players, reason);
@@ -81,4 +84,43 @@ enum store_error round_tune_artifact(struct round *round, struct job *job)
     snprintf(text, sizeof text, "%s", store_reason(round->store));
     error = tune_history_artifact(round->store, wanted->sha256, &wanted->content, &wanted->size, reason);
     return tell(error, error == STORE_ERROR_REFUSED ? text : reason, job->text);
+}
+
+static int take_players(void *context, const struct store_tune_batch *batch)
+{
+    struct job_players *players = context;
+    players->found = true;
+    players->batch = *batch;
+    players->batch.theta = NULL;
+    return 0;
+}
+
+enum store_error round_tune_players(struct round *round, struct job_players *players)
+{
+    struct store_tune tune;
+    players->found = false;
+    players->batch_pairs = 0;
+    enum store_error error = store_tune_get(round->store, players->experiment, &tune);
+    if (error == STORE_ERROR_REFUSED)
+        return STORE_OK;
+    if (error != STORE_OK)
+        return error;
+    uint64_t batch = players->pair / tune.batch_pairs;
+    players->batch_pairs = tune.batch_pairs;
+    players->batch.batch = batch;
+    int outcome =
+        store_tune_batches(round->store, players->experiment, batch, batch + 1, take_players, players);
+    return outcome < 0 ? (enum store_error)outcome : STORE_OK;
+}
+
+enum store_error round_tune_seat(struct round *round, const struct ledger *ledger, struct job_grant *grant)
+{
+    if (!ledger || !ledger->course || grant->players)
+        return STORE_OK;
+    grant->players = calloc(1, sizeof *grant->players);
+    if (!grant->players)
+        return STORE_ERROR_MEMORY;
+    grant->players->experiment = grant->lease.experiment;
+    grant->players->pair = grant->lease.first_pair;
+    return round_tune_players(round, grant->players);
 }

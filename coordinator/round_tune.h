@@ -15,4 +15,9 @@ enum store_error round_tune_advance(struct round *round, struct ledger *ledger);
 /* An artifact of the database, or a weights file that a batch plays with. */
 enum store_error round_tune_artifact(struct round *round, struct job *job);
 
+/* Who plays the batch of a pair, as the database has it. */
+enum store_error round_tune_players(struct round *round, struct job_players *players);
+/* The same for a lease of a pair that is played again, where it is a tune's. */
+enum store_error round_tune_seat(struct round *round, const struct ledger *ledger, struct job_grant *grant);
+
 #endif

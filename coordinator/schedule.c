@@ -316,13 +316,17 @@ struct schedule_pick schedule_pick(struct schedule *schedule, const struct lease
                        "this worker holds as many leases as it may: waiting for its results",
                        RETRY_CREDIT_MS);
     const struct entry *best = entry_best(schedule, book, asker, &passed);
+    struct schedule_pick pick = {.outcome = SCHEDULE_PICKED};
+    if (!best) {
+        best = entry_twin(schedule, book, asker, now_ms);
+        pick.twin = best != NULL;
+    }
     if (best)
-        return (struct schedule_pick){.outcome = SCHEDULE_PICKED, .experiment = best->experiment};
-    best = entry_twin(schedule, book, asker, now_ms);
-    if (best)
-        return (struct schedule_pick){
-            .outcome = SCHEDULE_PICKED, .experiment = best->experiment, .twin = true};
-    return nothing_for(&passed, asker, book, now_ms);
+        pick.experiment = best->experiment;
+    else
+        pick = nothing_for(&passed, asker, book, now_ms);
+    pick.passed_timed = passed.count[HINDRANCE_TIMED] > 0;
+    return pick;
 }
 
 /* --- why an experiment waits --- */

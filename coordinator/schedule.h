@@ -69,6 +69,7 @@ struct schedule_pick {
     bool twin;                   /* by lease_twin: nothing else is left */
     char because[SCHEDULE_TEXT]; /* when not: a sentence for the worker's log */
     uint32_t retry_ms;           /* when not: come back after about this; the caller adds jitter */
+    bool passed_timed;           /* timed play was passed over, because the session is unfit for it */
 };
 
 /* The next experiment for a session. Counts nothing: what lease_grant gives out counts by itself. */

@@ -720,6 +720,8 @@ int server_run(const struct server_options *options, int wake, atomic_bool *stop
     if (outcome == 0)
         outcome = open_server(server, wake, stop, reason, reason_size);
     if (outcome == 0) {
+        server->now_ms = progress_now_ms();
+        server_tell_reference(server);
         server_metrics_leading(server);
         loop(server, wake, stop, drain_ms);
         if (server->lost) {

@@ -150,6 +150,8 @@ static void answer_grant(struct server *server, struct job *job)
     const struct store_lease *row = &job->grant.lease;
     struct server_experiment *experiment = server_find_experiment(server, row->experiment);
     bool over = !experiment || (experiment->ended && !job->grant.again);
+    if (experiment && job->grant.players && !server_tune_recall(experiment, job->grant.players))
+        over = true;
     if (job->error != STORE_OK || job->grant.late || over) {
         lease_release(server->leases, row->id, row->session, NULL);
         server_audit_released(server, row->id, row->session);
@@ -171,8 +173,11 @@ static void answer_grant(struct server *server, struct job *job)
         .first_pair = row->first_pair,
         .pair_count = row->pair_count,
         .term_ms = job->grant.term_ms,
+        .scale_ppm = row->scale_ppm,
         .skip = skip,
     };
+    const struct session *session = roster_find(server->roster, row->session);
+    grant->measure = session && session->wants_bench;
     wire_spec(&experiment->row, &grant->spec);
     if (experiment->row.kind == STORE_TUNE)
         server_tune_spec(experiment, row->first_pair, &grant->spec);
@@ -394,6 +399,13 @@ static void answer_lookup(struct server *server, struct job *job)
         server_add_experiment(server, &job->lookup.experiment, 0);
 }
 
+static void answer_players(struct server *server, struct job *job)
+{
+    struct server_experiment *experiment = server_find_experiment(server, job->players.experiment);
+    if (job->error == STORE_OK && experiment)
+        server_tune_recall(experiment, &job->players);
+}
+
 static void answer_report(struct server *server, struct job *job)
 {
     const struct job_report *report = &job->report;
@@ -463,11 +475,14 @@ static void answer_peers(struct server *server, struct job *job)
 void server_take_answer(struct server *server, struct job *job)
 {
     static void (*const answers[])(struct server *, struct job *) = {
-        [JOB_RESULTS] = answer_results,    [JOB_GRANT] = answer_grant,       [JOB_SESSION] = answer_session,
-        [JOB_CREATE] = answer_create,      [JOB_CONTROL] = answer_control,   [JOB_PROMOTE] = answer_promote,
-        [JOB_HOOKS] = server_start_hooks,  [JOB_ARTIFACT] = answer_artifact, [JOB_LOOKUP] = answer_lookup,
-        [JOB_REPORT] = answer_report,      [JOB_PEERS] = answer_peers,       [JOB_RECHECK] = answer_recheck,
-        [JOB_SEALS] = server_answer_seals, [JOB_RELOAD] = answer_reload,     [JOB_LOST] = NULL,
+        [JOB_RESULTS] = answer_results,    [JOB_GRANT] = answer_grant,
+        [JOB_SESSION] = answer_session,    [JOB_CREATE] = answer_create,
+        [JOB_CONTROL] = answer_control,    [JOB_PROMOTE] = answer_promote,
+        [JOB_HOOKS] = server_start_hooks,  [JOB_ARTIFACT] = answer_artifact,
+        [JOB_LOOKUP] = answer_lookup,      [JOB_REPORT] = answer_report,
+        [JOB_PEERS] = answer_peers,        [JOB_RECHECK] = answer_recheck,
+        [JOB_RELOAD] = answer_reload,      [JOB_PLAYERS] = answer_players,
+        [JOB_SEALS] = server_answer_seals, [JOB_LOST] = NULL,
     };
     if (job->kind == JOB_LOST)
         server->lost = true;

@@ -87,6 +87,7 @@ bool server_audit_grant(struct server *server, struct session *session, uint64_t
             .pair_count = 1,
             .attempt = taken.attempt,
             .session = session->id,
+            .scale_ppm = server_lease_scale(server, session, taken.experiment),
         };
     }
     if (!server_submit(server, job))

@@ -131,6 +131,10 @@ void server_tune_take(struct server *server, struct server_experiment *experimen
 /* The specification of a lease: the players of its batch. */
 void server_tune_spec(const struct server_experiment *experiment, uint64_t first_pair,
                       struct message_spec *spec);
+/* Who plays a batch that was forgotten, from the database. False without memory, or when it is no tune. */
+bool server_tune_recall(struct server_experiment *experiment, const struct job_players *players);
+/* True when these results have to wait for players that are being looked up, and their sender was told. */
+bool server_tune_waits(struct server *server, const struct session *session, const struct message *message);
 /* What was made at a tune's end enters memory. */
 void server_tune_follow_up(struct server *server, uint64_t experiment);
 
@@ -179,6 +183,20 @@ void server_metrics_leading(struct server *server);
 void server_metrics_draining(struct server *server);
 /* After a turn of the loop that began at begun_s. */
 void server_metrics_turn(struct server *server, double begun_s);
+
+/* server_bench.c: how fast and steady workers' machines are. */
+/* True when the bench is another than the one before. */
+bool server_take_bench(struct server *server, struct session *session, const struct message_bench *bench);
+void server_bench_row(const struct server *server, const struct session *session, struct store_session *row);
+/* Takes it, and has it stored when it is new. */
+void server_note_bench(struct server *server, struct session *session, const struct message_bench *bench);
+/* Why it gets no timed play; NULL: it may. */
+const char *server_unfit(const struct server *server, const struct session *session, char text[FITNESS_TEXT]);
+bool server_bench_is_old(const struct server *server, const struct session *session);
+/* By what limits of time are multiplied under a lease of this experiment; 0: it has none. */
+uint32_t server_lease_scale(const struct server *server, const struct session *session, uint64_t experiment);
+/* The cluster's reference speed goes into the database. */
+void server_tell_reference(struct server *server);
 
 /* server_hook.c: at each tick; and those that were claimed. */
 void server_tend_hooks(struct server *server);

@@ -10,7 +10,7 @@
 
 enum {
     LISTING_BYTES_MAX = 160 * 1024, /* of the workers in a reply */
-    WORKER_BYTES = 640,             /* of one, its sentence and tags left out */
+    WORKER_BYTES = 960,             /* of one, its sentence and tags left out */
     SILENT_SLACK_MS = 5000,
 };
 
@@ -46,7 +46,7 @@ static json_t *describe_session(struct server *server, const struct session *ses
 {
     struct lease_session_view view = {0};
     uint64_t experiments[EXPLAIN_EXPERIMENTS];
-    char why[EXPLAIN_TEXT];
+    char why[EXPLAIN_TEXT], unfit[FITNESS_TEXT];
     const struct store_flag *flag = server_flag_of(server, session);
     lease_session_find(server->leases, session->id, &view);
     struct explain_facts facts = {
@@ -58,13 +58,16 @@ static json_t *describe_session(struct server *server, const struct session *ses
         .experiments = experiments,
         .games_per_minute = meter_games_per_minute(&session->meter, server->now_ms),
         .told = session->told,
-        .unfit = session->unfit[0] ? session->unfit : NULL,
+        .unfit = server_unfit(server, session, unfit),
+        .speed = session->speed,
+        .measured_ms = server->now_ms - session->measured_ms,
         .told_ms = server->now_ms - session->told_ms,
         .set_aside = flag ? flag->reason : NULL,
     };
     json_t *plays = session_experiments(server, session, experiments, &facts.experiment_count);
     enum explain_state state = explain(&facts, why);
-    return json_pack("{s:I, s:s, s:s, s:s, s:s, s:s, s:o, s:s, s:i, s:i, s:I, s:I, s:I, s:I, s:f, s:f, s:f}",
+    return json_pack("{s:I, s:s, s:s, s:s, s:s, s:s, s:o, s:s, s:i, s:i, s:I, s:I, s:I, s:I, s:f, s:f, s:f, "
+                     "s:I, s:o, s:s}",
                      "session", (json_int_t)session->id, "name", session->name, "peer",
                      allowlist_name(&server->allowlist, session->peer.user), "engine_build",
                      session->engine_build, "state", explain_state_name(state), "why", why, "plays", plays,
@@ -72,7 +75,10 @@ static json_t *describe_session(struct server *server, const struct session *ses
                      "pairs_out", (json_int_t)view.pairs_out, "games", (json_int_t)session->games, "refused",
                      (json_int_t)session->refused, "silent_ms", (json_int_t)facts.silent_ms, "pair_ms",
                      view.pair_ms, "games_per_minute", facts.games_per_minute, "nodes_per_second",
-                     meter_nodes_per_second(&session->meter, server->now_ms));
+                     meter_nodes_per_second(&session->meter, server->now_ms), "bench",
+                     (json_int_t)session->speed, "measured_s",
+                     session->speed ? json_integer((json_int_t)(facts.measured_ms / 1000)) : json_null(),
+                     "unfit", facts.unfit ? facts.unfit : "");
 }
 
 /* By its name, or by its session's number. */

@@ -14,13 +14,14 @@ enum {
 struct kinds {
     const struct server *server;
     struct schedule_asker askers[KINDS_MAX];
+    char unfit[KINDS_MAX][FITNESS_TEXT]; /* the askers' */
     size_t count;
 };
 
-static bool same_kind(const struct schedule_asker *asker, const struct session *session)
+static bool same_kind(const struct schedule_asker *asker, const struct session *session, bool unfit)
 {
     return asker->slots == session->slots && strcmp(asker->tags, session->tags) == 0 &&
-           (asker->unfit != NULL) == (session->unfit[0] != '\0');
+           (asker->unfit != NULL) == unfit;
 }
 
 /* Workers that are alike get alike: one of each kind is asked about. */
@@ -30,15 +31,12 @@ static void add_kind(void *context, struct session *session)
     if (session->role != MESSAGE_ROLE_WORKER || server_is_silent(kinds->server, session) ||
         server_flag_of(kinds->server, session) || kinds->count == KINDS_MAX)
         return;
+    const char *unfit = server_unfit(kinds->server, session, kinds->unfit[kinds->count]);
     for (size_t i = 0; i < kinds->count; i++)
-        if (same_kind(&kinds->askers[i], session))
+        if (same_kind(&kinds->askers[i], session, unfit != NULL))
             return;
-    kinds->askers[kinds->count++] =
-        (struct schedule_asker){.session = session->id,
-                                .credit = 1,
-                                .slots = session->slots,
-                                .tags = session->tags,
-                                .unfit = session->unfit[0] ? session->unfit : NULL};
+    kinds->askers[kinds->count++] = (struct schedule_asker){
+        .session = session->id, .credit = 1, .slots = session->slots, .tags = session->tags, .unfit = unfit};
 }
 
 static json_t *list_waits(const struct schedule_wait *waits, size_t count, uint64_t from)

@@ -110,10 +110,7 @@ static void store_session_row(struct server *server, const struct session *sessi
     snprintf(job->session_row.name, sizeof job->session_row.name, "%s", session->name);
     snprintf(job->session_row.engine_build, sizeof job->session_row.engine_build, "%s",
              session->engine_build);
-    job->session_row.speed = session->speed;
-    job->session_row.spread_ppm = session->spread_ppm;
-    job->session_row.load_ppm = session->load_ppm;
-    job->session_row.scale_ppm = session->scale_ppm;
+    server_bench_row(server, session, &job->session_row);
     snprintf(job->session_row.tags, sizeof job->session_row.tags, "%s", session->tags);
     snprintf(job->session_row.confinement, sizeof job->session_row.confinement, "%s", session->confinement);
     server_submit(server, job);
@@ -141,13 +138,8 @@ void server_hello(struct server *server, const struct socket_peer *peer, const s
     session->role = hello->role;
     session->slots = hello->slots;
     session->credit = hello->credit;
-    session->speed = hello->speed;
-    session->spread_ppm = hello->spread_ppm;
-    session->load_ppm = hello->load_ppm;
-    session->scale_ppm = fitness_scale(&server->options.fitness, hello->speed);
-    if (!fitness_unfit(&server->options.fitness, hello->speed, hello->spread_ppm, hello->load_ppm,
-                       session->unfit))
-        session->unfit[0] = '\0';
+    session->scale_ppm = fitness_scale(&server->options.fitness, hello->bench.speed);
+    server_note_bench(server, session, &hello->bench);
     snprintf(session->tags, sizeof session->tags, "%s", hello->tags);
     session->heard_ms = server->now_ms;
     snprintf(session->name, sizeof session->name, "%s", hello->name);
@@ -167,6 +159,7 @@ static void nothing(struct server *server, struct session *session, uint64_t req
 {
     struct message message = {.request = request, .kind = MESSAGE_NOTHING};
     message.nothing.retry_ms = server_jitter(server, retry_ms);
+    message.nothing.measure = session->wants_bench;
     snprintf(message.nothing.because, sizeof message.nothing.because, "%s", because);
     snprintf(session->told, sizeof session->told, "%s", because);
     session->told_ms = server->now_ms;
@@ -207,6 +200,7 @@ static void grant(struct server *server, struct session *session, const struct l
             .pair_count = lease->count,
             .attempt = lease->attempt,
             .session = session->id,
+            .scale_ppm = server_lease_scale(server, session, lease->experiment),
         };
     }
     if (!server_submit(server, job))
@@ -215,9 +209,11 @@ static void grant(struct server *server, struct session *session, const struct l
 
 void server_lease_request(struct server *server, struct session *session, const struct message *message)
 {
-    char reason[MESSAGE_TEXT_MAX];
+    char reason[MESSAGE_TEXT_MAX], unfit[FITNESS_TEXT];
     if (!is_worker(server, session, message))
         return;
+    session->wants_bench = false;
+    server_note_bench(server, session, &message->lease_request.bench);
     if (strcmp(session->engine_build, engine_build()) != 0) {
         snprintf(reason, sizeof reason,
                  "this cluster plays with %s, this worker is %s: install the same build", engine_build(),
@@ -245,9 +241,10 @@ void server_lease_request(struct server *server, struct session *session, const 
                                    .credit = ask.credit,
                                    .slots = session->slots,
                                    .tags = session->tags,
-                                   .unfit = session->unfit[0] ? session->unfit : NULL};
+                                   .unfit = server_unfit(server, session, unfit)};
     struct schedule_pick pick =
         schedule_pick(server->schedule, server->leases, &asker, server->draining, server->now_ms);
+    session->wants_bench = pick.passed_timed && server_bench_is_old(server, session);
     if (pick.outcome != SCHEDULE_PICKED && ask.credit > 0 && !server->draining &&
         server_audit_grant(server, session, message->request))
         return;
@@ -389,7 +386,8 @@ static struct job *results_job(const struct session *session, struct message *me
 
 void server_results(struct server *server, struct session *session, struct message *message)
 {
-    if (!is_worker(server, session, message) || wait_for_lookup(server, session, message))
+    if (!is_worker(server, session, message) || wait_for_lookup(server, session, message) ||
+        server_tune_waits(server, session, message))
         return;
     struct job *job = results_job(session, message);
     if (!job) {

@@ -115,6 +115,8 @@ static bool check_terms(const struct message_create_experiment *create, char *re
     if (create->audit_ppm > 0 && !specification_reproducible(spec))
         return refuse(reason,
                       "under time limits no game comes out the same again: there is nothing to audit");
+    if (spec->reference_speed > 0 && specification_reproducible(spec))
+        return refuse(reason, "a reference speed is what limits of time are meant for, and there are none");
     if (spec->resign_playout_ppm > PLAY_NOISE_UNIT || create->audit_ppm > PLAY_NOISE_UNIT)
         return refuse(reason, "a share of games or pairs is at most 100 percent");
     if (create->share > SPECIFICATION_SHARE_MAX)

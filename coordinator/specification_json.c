@@ -59,6 +59,7 @@ static const struct field top_fields[] = {
     TOP("resign_score", U32, spec.resign_score, WITHIN(0, SPECIFICATION_RESIGN_MAX)),
     TOP("resign_plies", U32, spec.resign_plies, WITHIN(0, SPECIFICATION_RESIGN_PLIES_MAX)),
     TOP("resign_playout_ppm", U32, spec.resign_playout_ppm, WITHIN(0, PLAY_NOISE_UNIT)),
+    TOP("reference_speed", U32, spec.reference_speed, WITHIN(0, INT32_MAX)),
     TOP("audit_ppm", U32, audit_ppm, WITHIN(0, PLAY_NOISE_UNIT)),
     TOP("tune", FILE, tune, NAMED(tune)),
     TOP("priority", I32, priority, WITHIN(-SPECIFICATION_PRIORITY_MAX, SPECIFICATION_PRIORITY_MAX), ASIDE),

@@ -4,6 +4,7 @@
 #include <stdarg.h>
 #include <stdio.h>
 
+#include "coordinator/power.h"
 #include "engine/mix.h"
 
 /* Streams of their own beside enum mix_stream: ASCII "spsa", and what is drawn. */
@@ -91,14 +92,32 @@ bool spsa_check(const struct spsa_plan *plan, const struct spsa_parameter *param
 
 /* --- gains --- */
 
+/* What the gains of all parameters have in common, for it is dear. */
+struct powers {
+    double pairs_gamma, k_gamma, end_alpha, k_alpha;
+};
+
+static struct powers powers_of(const struct spsa_plan *plan, uint64_t applied)
+{
+    double pairs = (double)plan->pairs, offset = plan->a_ratio * pairs, k = (double)applied + 1;
+    double end = offset + pairs, now = offset + k;
+    return (struct powers){power(pairs, plan->gamma), power(k, plan->gamma), power(end, plan->alpha),
+                           power(now, plan->alpha)};
+}
+
+static struct spsa_gains gains_of(const struct powers *powers, const struct spsa_parameter *parameter)
+{
+    double c = parameter->c_end * powers->pairs_gamma;
+    double a = parameter->r_end * parameter->c_end * parameter->c_end * powers->end_alpha;
+    double c_k = c / powers->k_gamma;
+    return (struct spsa_gains){c_k, a / powers->k_alpha / (c_k * c_k)};
+}
+
 struct spsa_gains spsa_gains(const struct spsa_plan *plan, const struct spsa_parameter *parameter,
                              uint64_t applied)
 {
-    double pairs = (double)plan->pairs, offset = plan->a_ratio * pairs, k = (double)applied + 1;
-    double c = parameter->c_end * pow(pairs, plan->gamma);
-    double a = parameter->r_end * parameter->c_end * parameter->c_end * pow(offset + pairs, plan->alpha);
-    double c_k = c / pow(k, plan->gamma);
-    return (struct spsa_gains){c_k, a / pow(offset + k, plan->alpha) / (c_k * c_k)};
+    struct powers powers = powers_of(plan, applied);
+    return gains_of(&powers, parameter);
 }
 
 uint64_t spsa_applied(const struct spsa_plan *plan, uint64_t batch)
@@ -144,15 +163,17 @@ void spsa_sides(const struct spsa_parameter *parameter, double theta, double c, 
 double spsa_step(const struct spsa_parameter *parameter, double theta, struct spsa_gains gains, int flip,
                  int64_t result)
 {
-    return clip(parameter, theta + gains.r * gains.c * flip * (double)result);
+    /* Two statements: contracted into one rounding, the same step would have other bits elsewhere. */
+    double step = gains.r * gains.c * flip * (double)result;
+    return clip(parameter, theta + step);
 }
 
 void spsa_players(const struct spsa_plan *plan, const struct spsa_parameter *parameters, size_t count,
                   uint64_t batch, const double *theta, double *sides[2])
 {
-    uint64_t applied = spsa_applied(plan, batch);
+    struct powers powers = powers_of(plan, spsa_applied(plan, batch));
     for (size_t i = 0; i < count; i++) {
-        double both[2], c = spsa_gains(plan, &parameters[i], applied).c;
+        double both[2], c = gains_of(&powers, &parameters[i]).c;
         spsa_sides(&parameters[i], theta[i], c, spsa_flip(plan, batch, i), both);
         for (int side = 0; side < 2; side++)
             sides[side][i] = parameters[i].whole
@@ -164,9 +185,9 @@ void spsa_players(const struct spsa_plan *plan, const struct spsa_parameter *par
 void spsa_apply(const struct spsa_plan *plan, const struct spsa_parameter *parameters, size_t count,
                 uint64_t batch, int64_t result, double *theta)
 {
-    uint64_t applied = spsa_applied(plan, batch);
+    struct powers powers = powers_of(plan, spsa_applied(plan, batch));
     for (size_t i = 0; i < count; i++)
-        theta[i] = spsa_step(&parameters[i], theta[i], spsa_gains(plan, &parameters[i], applied),
+        theta[i] = spsa_step(&parameters[i], theta[i], gains_of(&powers, &parameters[i]),
                              spsa_flip(plan, batch, i), result);
 }
 

@@ -80,6 +80,8 @@ void wire_store_experiment(const struct message_create_experiment *create, const
         .audit_ppm = create->audit_ppm,
         .share = create->share,
         .core_cap = create->core_cap,
+        .has_reference = spec->reference_speed > 0,
+        .reference_speed = spec->reference_speed,
     };
     store_player(&spec->a, &experiment->a);
     store_player(&spec->b, &experiment->b);
@@ -116,6 +118,7 @@ void wire_spec(const struct store_experiment *experiment, struct message_spec *s
         .resign_score = experiment->resign_score,
         .resign_plies = experiment->resign_plies,
         .resign_playout_ppm = experiment->resign_playout_ppm,
+        .reference_speed = experiment->has_reference ? experiment->reference_speed : 0,
     };
     message_player(&experiment->a, &spec->a);
     message_player(&experiment->b, &spec->b);

@@ -475,8 +475,11 @@ static bool read_peers(struct writer *writer)
     struct job *job = error == STORE_OK ? peers_job(writer, &error) : NULL, *rechecks = NULL;
     if (job) {
         answer_list(writer, job);
+        writer->round.reports = NULL;
         error = round_rechecks(&writer->round, writer->rechecks_old, &rechecks);
         answer_list(writer, rechecks);
+        hold_back(&writer->reports, writer->round.reports);
+        writer->round.reports = NULL;
         writer->rechecks_old = writer->rechecks_old && error != STORE_OK;
         if (error == STORE_OK)
             error = set_games_aside(writer);

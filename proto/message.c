@@ -84,9 +84,10 @@ void message_done(struct message *message)
 
 size_t message_game_bytes(const struct message_game *game)
 {
-    /* Eight numbers of at most 11 bytes, the core time, six hashes, three short texts, and each field's head.
+    /* Eight numbers of at most 11 bytes, the core time, eight hashes, three short texts, and each field's
+     * head.
      */
-    enum { FIXED = 8 * 11 + 7 + 6 * (MESSAGE_HASH + 3) + 2 * 17 + MESSAGE_NAME_MAX + 2 + 3 * 5 };
+    enum { FIXED = 8 * 11 + 7 + 8 * (MESSAGE_HASH + 4) + 2 * 17 + MESSAGE_NAME_MAX + 2 + 3 * 5 };
     return FIXED + game->plies + game->scores_size + strlen(game->fault) + 4;
 }
 

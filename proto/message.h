@@ -116,6 +116,14 @@ struct message_spec {
     uint32_t resign_score;              /* hundredths of a seed behind; 0: nobody resigns */
     uint32_t resign_plies;              /* own moves in a row */
     uint32_t resign_playout_ppm;        /* share of resigned games that are played out */
+    uint32_t
+        reference_speed; /* nodes a second that limits of time are meant for; 0: none, or the cluster's */
+};
+
+/* How fast and how steady a worker's machine is. */
+struct message_bench {
+    uint32_t speed, spread_ppm, load_ppm; /* 0: not measured */
+    uint32_t measured_ms;                 /* ago */
 };
 
 struct message_hello {
@@ -125,8 +133,8 @@ struct message_hello {
     char engine_build[MESSAGE_NAME_MAX];
     uint64_t session_nonce;
     uint32_t slots, credit;
-    char tags[MESSAGE_TAGS_MAX];               /* what it has, comma separated */
-    uint32_t speed, spread_ppm, load_ppm;      /* of its bench; 0: not measured */
+    char tags[MESSAGE_TAGS_MAX]; /* what it has, comma separated */
+    struct message_bench bench;
     char confinement[MESSAGE_CONFINEMENT_MAX]; /* of its programs; "": not told */
 };
 
@@ -148,6 +156,7 @@ struct message_refused {
 struct message_lease_request {
     uint32_t pairs, pairs_per_minute;
     uint32_t work_ms; /* 0: any */
+    struct message_bench bench;
 };
 
 struct message_lease_grant {
@@ -158,11 +167,14 @@ struct message_lease_grant {
     struct message_spec spec;
     uint64_t *skip;
     size_t skip_count;
+    uint32_t scale_ppm; /* limits of time are multiplied by this; 0: by that of WELCOME */
+    bool measure;       /* timed play waits for a new bench */
 };
 
 struct message_nothing {
     char because[MESSAGE_TEXT_MAX];
     uint32_t retry_ms;
+    bool measure; /* timed play waits for a new bench */
 };
 
 struct message_game {
@@ -178,8 +190,9 @@ struct message_game {
     uint64_t nodes;
     uint32_t time_ms;
     uint8_t weights_a[MESSAGE_HASH], weights_b[MESSAGE_HASH];
-    uint8_t engine_a[MESSAGE_HASH], engine_b[MESSAGE_HASH]; /* zeros: built-in */
-    uint8_t tables_a[MESSAGE_HASH], tables_b[MESSAGE_HASH]; /* zeros: none */
+    uint8_t engine_a[MESSAGE_HASH], engine_b[MESSAGE_HASH];   /* zeros: built-in */
+    uint8_t tables_a[MESSAGE_HASH], tables_b[MESSAGE_HASH];   /* zeros: none */
+    uint8_t options_a[MESSAGE_HASH], options_b[MESSAGE_HASH]; /* of a tune: sha256 of the lines; else zeros */
     char engine_build[MESSAGE_NAME_MAX];
     uint32_t core_us;              /* how long a play thread was busy with it; 0: not told */
     char fault[MESSAGE_FAULT_MAX]; /* of a claimed loss: what its program did */

@@ -37,8 +37,14 @@ static const uint64_t PAIR_MAX = UINT64_C(1) << 62;
     take_need(take, #field, from->has_##field, from->field, (low), (high), &to->field)
 #define NEED32(field, low, high)                                                                             \
     take_need32(take, #field, from->has_##field, from->field, (low), (high), &to->field)
-#define MAY(field, high)      take_may(take, #field, from->has_##field, from->field, (high), &to->field)
-#define MAY32(field, high)    take_may32(take, #field, from->has_##field, from->field, (high), &to->field)
+#define MAY(field, high)   take_may(take, #field, from->has_##field, from->field, (high), &to->field)
+#define MAY32(field, high) take_may32(take, #field, from->has_##field, from->field, (high), &to->field)
+#define BENCH(bench)                                                                                         \
+    (take_may32(take, "speed", from->has_speed, from->speed, INTEGER, &(bench).speed) &&                     \
+     take_may32(take, "spread_ppm", from->has_spread_ppm, from->spread_ppm, INTEGER, &(bench).spread_ppm) && \
+     take_may32(take, "load_ppm", from->has_load_ppm, from->load_ppm, INTEGER, &(bench).load_ppm) &&         \
+     take_may32(take, "measured_ms", from->has_measured_ms, from->measured_ms, INTEGER,                      \
+                &(bench).measured_ms))
 #define KNOWN(what)           take_known(take, what, &from->base)
 #define ASCII(field, low)     take_ascii(take, #field, from->field, (low), to->field, sizeof to->field)
 #define UTF8(field)           take_utf8(take, #field, from->field, to->field, sizeof to->field)
@@ -105,7 +111,8 @@ static bool take_spec(struct take *take, const Kroo__Wire__ExperimentSpec *from,
         !NEED(seed, 0, UINT64_MAX) || !MAY32(opening_plies, OPENING_PLIES_MAX) ||
         !MAY32(noise_ppm, NOISE_MAX) || !ASCII(engine_build, 0) || !MAY_HASH(book, book_sha256) ||
         !MAY_HASH(adjudication, adjudication_sha256) || !MAY32(resign_score, RESIGN_SCORE_MAX) ||
-        !MAY32(resign_plies, RESIGN_PLIES_MAX) || !MAY32(resign_playout_ppm, NOISE_MAX))
+        !MAY32(resign_plies, RESIGN_PLIES_MAX) || !MAY32(resign_playout_ppm, NOISE_MAX) ||
+        !MAY32(reference_speed, INTEGER))
         return false;
     to->kind = (enum message_experiment_kind)from->kind;
     to->with_scores = from->has_with_scores && from->with_scores;
@@ -128,8 +135,7 @@ static bool take_hello(struct take *take, const Kroo__Wire__Hello *from, struct 
         !NEED32(protocol, 1, PROTOCOL_HIGHEST) || !NEED32(protocol_min, 1, PROTOCOL_HIGHEST) ||
         !take_name(take, "name", from->name, to->name) || !ASCII(engine_build, 0) ||
         !NEED(session_nonce, 0, UINT64_MAX) || !MAY32(slots, SLOTS_MAX) || !MAY32(credit, LEASE_PAIRS_MAX) ||
-        !ASCII(tags, 0) || !MAY32(speed, INTEGER) || !MAY32(spread_ppm, INTEGER) ||
-        !MAY32(load_ppm, INTEGER) || !ASCII(confinement, 0))
+        !ASCII(tags, 0) || !BENCH(to->bench) || !ASCII(confinement, 0))
         return false;
     char reason[160];
     if (!tags_check(to->tags, reason, sizeof reason))
@@ -167,7 +173,7 @@ static bool take_lease_request(struct take *take, const Kroo__Wire__LeaseRequest
                                struct message_lease_request *to)
 {
     return KNOWN("LEASE_REQUEST") && NEED32(pairs, 1, LEASE_PAIRS_MAX) && MAY32(pairs_per_minute, INTEGER) &&
-           MAY32(work_ms, TAKE_MILLISECONDS_MAX);
+           MAY32(work_ms, TAKE_MILLISECONDS_MAX) && BENCH(to->bench);
 }
 
 /* Ascending, without repeats, inside the range: a receiver can then walk it beside the pairs. */
@@ -196,15 +202,18 @@ static bool take_lease_grant(struct take *take, const Kroo__Wire__LeaseGrant *fr
 {
     if (!KNOWN("LEASE_GRANT") || !NEED(lease, 1, BIG) || !NEED32(attempt, 1, INTEGER) ||
         !NEED(first_pair, 0, PAIR_MAX) || !NEED32(pair_count, 1, LEASE_PAIRS_MAX) ||
-        !NEED32(term_ms, 1, TAKE_MILLISECONDS_MAX) || !take_spec(take, from->spec, &to->spec))
+        !NEED32(term_ms, 1, TAKE_MILLISECONDS_MAX) || !take_spec(take, from->spec, &to->spec) ||
+        (from->has_scale_ppm && !NEED32(scale_ppm, 1, INTEGER)))
         return false;
     if (to->spec.experiment == 0)
         return take_refuse(take, "experiment is missing");
+    to->measure = from->has_measure && from->measure;
     return take_skip(take, from, to);
 }
 
 static bool take_nothing(struct take *take, const Kroo__Wire__Nothing *from, struct message_nothing *to)
 {
+    to->measure = from->has_measure && from->measure;
     return KNOWN("NOTHING") && UTF8(because) && NEED32(retry_ms, 0, TAKE_MILLISECONDS_MAX);
 }
 
@@ -233,7 +242,8 @@ static bool take_game(struct take *take, const Kroo__Wire__GameResult *from, str
            ASCII(result, 1) && ASCII(reason, 1) && MAY(nodes, BIG) && MAY32(time_ms, INTEGER) &&
            HASH(weights_a, weights_a) && HASH(weights_b, weights_b) && ASCII(engine_build, 1) &&
            MAY_HASH(engine_a, engine_a) && MAY_HASH(engine_b, engine_b) && MAY_HASH(tables_a, tables_a) &&
-           MAY_HASH(tables_b, tables_b) && MAY32(core_us, UINT32_MAX) && UTF8(fault);
+           MAY_HASH(tables_b, tables_b) && MAY_HASH(options_a, options_a) && MAY_HASH(options_b, options_b) &&
+           MAY32(core_us, UINT32_MAX) && UTF8(fault);
 }
 
 static bool take_results(struct take *take, const Kroo__Wire__Results *from, struct message_results *to)

@@ -113,6 +113,7 @@ static Kroo__Wire__ExperimentSpec *fill_spec(const struct message_spec *from, st
     SET_SOME(to, resign_score, from);
     SET_SOME(to, resign_plies, from);
     SET_SOME(to, resign_playout_ppm, from);
+    SET_SOME(to, reference_speed, from);
     fill_player(&from->a, &packing->a, packing->lines[0], packing->options[0]);
     fill_player(&from->b, &packing->b, packing->lines[1], packing->options[1]);
     to->a = &packing->a;
@@ -144,9 +145,19 @@ static void fill_game(const struct message_game *from, Kroo__Wire__GameResult *t
     SET_HASH(to, engine_b, from->engine_b);
     SET_HASH(to, tables_a, from->tables_a);
     SET_HASH(to, tables_b, from->tables_b);
+    SET_HASH(to, options_a, from->options_a);
+    SET_HASH(to, options_b, from->options_b);
     SET_SOME(to, core_us, from);
     to->fault = from->fault[0] ? text(from->fault) : NULL;
 }
+
+#define FILL_BENCH(to, bench)                                                                                \
+    do {                                                                                                     \
+        SET_SOME(to, speed, bench);                                                                          \
+        SET_SOME(to, spread_ppm, bench);                                                                     \
+        SET_SOME(to, load_ppm, bench);                                                                       \
+        SET_SOME(to, measured_ms, bench);                                                                    \
+    } while (0)
 
 static void fill_hello(const struct message_hello *from, Kroo__Wire__Hello *to)
 {
@@ -160,9 +171,7 @@ static void fill_hello(const struct message_hello *from, Kroo__Wire__Hello *to)
     SET(to, slots, from);
     SET(to, credit, from);
     to->tags = from->tags[0] ? text(from->tags) : NULL;
-    SET_SOME(to, speed, from);
-    SET_SOME(to, spread_ppm, from);
-    SET_SOME(to, load_ppm, from);
+    FILL_BENCH(to, &from->bench);
     to->confinement = from->confinement[0] ? text(from->confinement) : NULL;
 }
 
@@ -210,6 +219,8 @@ static void fill_grant(const struct message_lease_grant *from, Kroo__Wire__Lease
     SET(to, pair_count, from);
     SET(to, term_ms, from);
     to->spec = fill_spec(&from->spec, packing);
+    SET_SOME(to, scale_ppm, from);
+    SET_SOME(to, measure, from);
     to->n_skip = from->skip_count;
     to->skip = from->skip;
 }
@@ -361,6 +372,7 @@ static int pack_worker_side(const struct message *message, struct packing *packi
         SET(&lease_request, pairs, &message->lease_request);
         SET(&lease_request, pairs_per_minute, &message->lease_request);
         SET_SOME(&lease_request, work_ms, &message->lease_request);
+        FILL_BENCH(&lease_request, &message->lease_request.bench);
         return pack(&envelope->base, MESSAGE_BYTES_MAX, bytes, size);
     }
     case MESSAGE_RESULTS: {
@@ -426,6 +438,7 @@ static int pack_answer(const struct message *message, struct packing *packing, v
         BODY(Nothing, nothing, NOTHING);
         nothing.because = sentence(message->nothing.because, packing);
         SET(&nothing, retry_ms, &message->nothing);
+        SET_SOME(&nothing, measure, &message->nothing);
         return pack(&envelope->base, MESSAGE_BYTES_MAX, bytes, size);
     }
     case MESSAGE_RESULTS_ACK: {

@@ -112,6 +112,8 @@ struct store_experiment {
     uint8_t book[STORE_HASH];         /* openings; zeros: random plies */
     uint8_t adjudication[STORE_HASH]; /* endgame tables that end a decided game; zeros: none */
     uint32_t resign_score, resign_plies, resign_playout_ppm;
+    bool has_reference;       /* it has limits of time, */
+    uint32_t reference_speed; /* meant for so many nodes a second; 0: for any, and not scaled */
     uint8_t tune[STORE_HASH]; /* what a tune tunes; zeros: no tune */
     uint32_t audit_ppm, share, core_cap;
     char tags[STORE_TAGS];
@@ -127,7 +129,8 @@ struct store_counters {
     double llr;
 };
 
-/* Inserts the experiment, its players, its partition of `game` and its counters; sets experiment->id. With an
+/* Inserts the experiment, its players, its partition of `game` and its counters; sets experiment->id, and the
+ * reference speed where it has limits of time and names none. With an
  * idempotency key that is known: sets the id of that one and *existed. Within the caller's transaction. */
 enum store_error store_experiment_create(struct store *store, struct store_experiment *experiment,
                                          bool *existed);
@@ -229,7 +232,8 @@ struct store_lease {
     uint64_t experiment, first_pair;
     uint32_t pair_count, attempt;
     uint64_t session;
-    bool ended; /* read back for its attempt number only */
+    bool ended;         /* read back for its attempt number only */
+    uint32_t scale_ppm; /* of its limits of time; 0: it has none. Never read back */
 };
 enum store_error store_lease_insert(struct store *store, const struct store_lease *leases, size_t count);
 enum store_error store_lease_end(struct store *store, const uint64_t *ids, size_t count,
@@ -249,8 +253,13 @@ struct store_session {
     char tags[STORE_TAGS];                /* what it has, comma separated */
     uint32_t speed, spread_ppm, load_ppm; /* of its bench; 0: not measured */
     uint32_t scale_ppm;                   /* limits of time are multiplied by this; 0: as usual */
+    uint32_t measured_ms;                 /* how long ago the bench was made */
 };
 enum store_error store_session_insert(struct store *store, const struct store_session *session);
+/* Another bench of a session that is there; one that is not there changes nothing. */
+enum store_error store_session_measured(struct store *store, const struct store_session *session);
+/* What limits of time are meant for from now on: a new version, if it is another than the newest. */
+enum store_error store_reference_put(struct store *store, uint32_t nodes_per_second);
 enum store_error store_session_end(struct store *store, uint64_t session);
 /* One row of the event log; experiment or session 0 = none. */
 enum store_error store_event(struct store *store, const char *kind, uint64_t experiment, uint64_t session,

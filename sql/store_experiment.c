@@ -109,6 +109,11 @@ static void add_sprt(struct store_parameters *parameters, const struct store_exp
     store_add_u64(parameters, sprt->batch);
 }
 
+static bool is_timed(const struct store_player *player)
+{
+    return player->limits.time_ms > 0 || player->limits.clock_ms > 0;
+}
+
 static void add_extras(struct store_parameters *parameters, const struct store_experiment *experiment)
 {
     add_some_hash(parameters, experiment->book);
@@ -123,6 +128,11 @@ static void add_extras(struct store_parameters *parameters, const struct store_e
     store_add_text(parameters, experiment->tags);
     store_add_text(parameters, experiment->on_finish);
     store_add_text(parameters, state_words[experiment->state]);
+    if (experiment->has_reference)
+        store_add_u64(parameters, experiment->reference_speed);
+    else
+        store_add_text(parameters, NULL);
+    store_add_bool(parameters, is_timed(&experiment->a) || is_timed(&experiment->b));
 }
 
 /* Inserts the row; no row comes back when the idempotency key is known. */
@@ -150,10 +160,15 @@ static enum store_error insert_experiment(struct store *store, const struct stor
         "insert into experiment (kind, rules, seed, opening_plies, noise_ppm, player_a, player_b, "
         "planned_pairs, sprt_model, elo0, elo1, alpha, beta, batch, with_scores, priority, "
         "idempotency_key, note, created_by, book_sha256, adjudication_sha256, resign_score, resign_plies, "
-        "resign_playout_ppm, tune_sha256, audit_ppm, share, core_cap, tags, on_finish, state) "
+        "resign_playout_ppm, tune_sha256, audit_ppm, share, core_cap, tags, on_finish, state, "
+        "reference_speed) "
         "values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19, $20, "
-        "$21, $22, $23, $24, $25, $26, $27, $28, $29, $30, $31) on conflict (idempotency_key) do nothing "
-        "returning id",
+        "$21, $22, $23, $24, $25, $26, $27, $28, $29, $30, $31, "
+        "case when $33 then coalesce($32::bigint, (select nodes_per_second from reference_speed order by "
+        "version "
+        "desc limit 1)) end) on conflict (idempotency_key) do nothing returning id, reference_speed is not "
+        "null, "
+        "coalesce(reference_speed, 0)",
         &parameters, false, out);
 }
 
@@ -186,6 +201,9 @@ enum store_error store_experiment_create(struct store *store, struct store_exper
         *existed = true;
         return find_by_key(store, experiment->idempotency_key, &experiment->id);
     }
+    bool bad = false;
+    experiment->has_reference = store_cell_bool(result, 0, 1, &bad);
+    experiment->reference_speed = (uint32_t)store_cell_u64(result, 0, 2, &bad);
     error = take_number(store, result, &experiment->id);
     if (error != STORE_OK)
         return error;
@@ -221,7 +239,8 @@ enum { PLAYER_COLUMN_COUNT = 12 };
     "coalesce(e.adjudication_sha256, zero), "                                                                \
     "e.resign_score, e.resign_plies, e.resign_playout_ppm, coalesce(e.tune_sha256, zero), e.audit_ppm, "     \
     "e.share, "                                                                                              \
-    "e.core_cap, e.tags, e.on_finish, " PLAYER_COLUMNS("a") ", " PLAYER_COLUMNS(                             \
+    "e.core_cap, e.tags, e.on_finish, e.reference_speed is not null, coalesce(e.reference_speed, "           \
+    "0), " PLAYER_COLUMNS("a") ", " PLAYER_COLUMNS(                                                          \
         "b") " "                                                                                             \
              "from experiment e join player a on a.id = e.player_a join player b on b.id = e.player_b "      \
              "cross join (select decode(repeat('00', 32), 'hex') as zero) z "
@@ -250,7 +269,7 @@ static void read_player(const PGresult *result, int row, int column, struct stor
     store_cell_text(result, row, column + 11, out->signature, sizeof out->signature, bad);
 }
 
-enum { EXTRA_COLUMN_COUNT = 11 };
+enum { EXTRA_COLUMN_COUNT = 13 };
 static void read_extras(const PGresult *result, int row, int column, struct store_experiment *out, bool *bad)
 {
     store_cell_hash(result, row, column, out->book, bad);
@@ -264,6 +283,8 @@ static void read_extras(const PGresult *result, int row, int column, struct stor
     out->core_cap = cell_u32(result, row, column + 8, bad);
     store_cell_text(result, row, column + 9, out->tags, sizeof out->tags, bad);
     store_cell_text(result, row, column + 10, out->on_finish, sizeof out->on_finish, bad);
+    out->has_reference = store_cell_bool(result, row, column + 11, bad);
+    out->reference_speed = cell_u32(result, row, column + 12, bad);
 }
 
 /* False when the row is not what the schema promises. */

@@ -15,9 +15,9 @@ static const char *const lease_words[] = {[STORE_LEASE_OPEN] = "open",
 /* --- leases --- */
 
 struct wide_lease {
-    uint64_t id, experiment, first_pair, pair_count, attempt, session;
+    uint64_t id, experiment, first_pair, pair_count, attempt, session, scale_ppm;
 };
-enum { LEASE_ARRAYS = 6 };
+enum { LEASE_ARRAYS = 7 };
 
 static bool lease_arrays(const struct store_lease *leases, size_t count, char *arrays[LEASE_ARRAYS])
 {
@@ -26,10 +26,12 @@ static bool lease_arrays(const struct store_lease *leases, size_t count, char *a
         return false;
     for (size_t i = 0; i < count; i++)
         wide[i] = (struct wide_lease){leases[i].id,         leases[i].experiment, leases[i].first_pair,
-                                      leases[i].pair_count, leases[i].attempt,    leases[i].session};
+                                      leases[i].pair_count, leases[i].attempt,    leases[i].session,
+                                      leases[i].scale_ppm};
     bool whole = true;
     const uint64_t *const columns[LEASE_ARRAYS] = {&wide->id,         &wide->experiment, &wide->first_pair,
-                                                   &wide->pair_count, &wide->attempt,    &wide->session};
+                                                   &wide->pair_count, &wide->attempt,    &wide->session,
+                                                   &wide->scale_ppm};
     for (int i = 0; i < LEASE_ARRAYS; i++) {
         arrays[i] = store_array_text(columns[i], sizeof *wide, count);
         whole = whole && arrays[i] != NULL;
@@ -39,19 +41,20 @@ static bool lease_arrays(const struct store_lease *leases, size_t count, char *a
 }
 
 #define LEASE_ROWS                                                                                           \
-    "unnest($1::bigint[], $2::bigint[], $3::bigint[], $4::bigint[], $5::bigint[], $6::bigint[]) "            \
-    "as l (id, experiment_id, first_pair, pair_count, attempt, session_id)"
+    "unnest($1::bigint[], $2::bigint[], $3::bigint[], $4::bigint[], $5::bigint[], $6::bigint[], "            \
+    "$7::bigint[]) as l (id, experiment_id, first_pair, pair_count, attempt, session_id, scale)"
 
 /* Rows that are there already must be the same ones, sent again. */
 static enum store_error insert_leases(struct store *store, const struct store_parameters *parameters,
                                       size_t count)
 {
     PGresult *result;
-    enum store_error error =
-        store_run(store,
-                  "insert into lease (id, experiment_id, first_pair, pair_count, attempt, session_id) "
-                  "select * from " LEASE_ROWS " on conflict (id) do nothing",
-                  parameters, false, &result);
+    enum store_error error = store_run(
+        store,
+        "insert into lease (id, experiment_id, first_pair, pair_count, attempt, session_id, scale_ppm) "
+        "select id, experiment_id, first_pair, pair_count, attempt, session_id, "
+        "nullif(scale, 0) from " LEASE_ROWS " on conflict (id) do nothing",
+        parameters, false, &result);
     if (error != STORE_OK)
         return error;
     uint64_t inserted = store_affected(result);
@@ -202,7 +205,11 @@ static void add_session(struct store_parameters *parameters, const struct store_
     store_add_u64(parameters, session->spread_ppm);
     store_add_u64(parameters, session->load_ppm);
     store_add_u64(parameters, session->scale_ppm ? session->scale_ppm : STORE_SCALE_USUAL);
+    store_add_u64(parameters, session->measured_ms);
 }
+
+#define MEASURED_AT(speed, ago_ms)                                                                           \
+    "case when " speed "::bigint > 0 then now() - " ago_ms "::bigint * interval '1 millisecond' end"
 
 enum store_error store_session_insert(struct store *store, const struct store_session *session)
 {
@@ -210,15 +217,19 @@ enum store_error store_session_insert(struct store *store, const struct store_se
     struct store_parameters parameters = {0};
     add_session(&parameters, session, &texts);
     PGresult *result;
-    /* A process that says HELLO again is the same session, at the scale that it is told now. */
-    enum store_error error = store_run(
-        store,
-        "insert into session as s (id, peer, name, engine_build, slots, confinement, tags, speed, "
-        "spread_ppm, "
-        "load_ppm, scale_ppm) values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11) "
-        "on conflict (id) do update set scale_ppm = excluded.scale_ppm where s.peer = $2 and s.name = $3 "
-        "and s.engine_build = $4 and s.slots = $5 and s.confinement = $6 and s.tags = $7 and s.speed = $8",
-        &parameters, false, &result);
+    /* A process that says HELLO again is the same session, by the bench and at the scale of now. */
+    enum store_error error =
+        store_run(store,
+                  "insert into session as s (id, peer, name, engine_build, slots, confinement, tags, speed, "
+                  "spread_ppm, load_ppm, scale_ppm, measured_at) values ($1, $2, $3, $4, $5, $6, $7, $8, $9, "
+                  "$10, $11, " MEASURED_AT(
+                      "$8", "$12") ") on conflict (id) do update set speed = excluded.speed, spread_ppm = "
+                                   "excluded.spread_ppm, load_ppm = excluded.load_ppm, scale_ppm = "
+                                   "excluded.scale_ppm, measured_at = "
+                                   "excluded.measured_at where s.peer = $2 and s.name = $3 and "
+                                   "s.engine_build = $4 and s.slots = $5 "
+                                   "and s.confinement = $6 and s.tags = $7",
+                  &parameters, false, &result);
     if (error != STORE_OK)
         return error;
     if (store_affected(result) != 1)
@@ -226,6 +237,32 @@ enum store_error store_session_insert(struct store *store, const struct store_se
                            "session %" PRIu64 " is there already, and it is another", session->id);
     PQclear(result);
     return error;
+}
+
+enum store_error store_session_measured(struct store *store, const struct store_session *session)
+{
+    struct store_parameters parameters = {0};
+    store_add_u64(&parameters, session->id);
+    store_add_u64(&parameters, session->speed);
+    store_add_u64(&parameters, session->spread_ppm);
+    store_add_u64(&parameters, session->load_ppm);
+    store_add_u64(&parameters, session->scale_ppm ? session->scale_ppm : STORE_SCALE_USUAL);
+    store_add_u64(&parameters, session->measured_ms);
+    return store_run(store,
+                     "update session set speed = $2, spread_ppm = $3, load_ppm = $4, scale_ppm = $5, "
+                     "measured_at = " MEASURED_AT("$2", "$6") " where id = $1",
+                     &parameters, false, NULL);
+}
+
+enum store_error store_reference_put(struct store *store, uint32_t nodes_per_second)
+{
+    struct store_parameters parameters = {0};
+    store_add_u64(&parameters, nodes_per_second);
+    return store_run(
+        store,
+        "insert into reference_speed (nodes_per_second) select $1::bigint where $1::bigint is "
+        "distinct from (select nodes_per_second from reference_speed order by version desc limit 1)",
+        &parameters, false, NULL);
 }
 
 enum store_error store_session_end(struct store *store, uint64_t session)

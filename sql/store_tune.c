@@ -319,3 +319,17 @@ enum store_error store_tune_file_put(struct store *store, const uint8_t sha256[S
                      "on conflict do nothing",
                      &parameters, false, NULL);
 }
+
+enum store_error store_tune_outvoted(struct store *store, uint64_t experiment, uint64_t *pairs)
+{
+    struct store_parameters parameters = {0};
+    PGresult *result;
+    bool bad = false;
+    store_add_u64(&parameters, experiment);
+    enum store_error error = store_run(store, "select tune_outvoted($1)", &parameters, false, &result);
+    if (error != STORE_OK)
+        return error;
+    *pairs = store_cell_u64(result, 0, 0, &bad);
+    PQclear(result);
+    return bad ? store_fail(store, STORE_ERROR_DATA, "a number was expected") : STORE_OK;
+}

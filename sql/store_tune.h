@@ -24,6 +24,9 @@ enum store_error store_tune_get(struct store *store, uint64_t experiment, struct
 /* What came of it; once. */
 enum store_error store_tune_finish(struct store *store, const struct store_tune *tune);
 
+/* Pairs that had moved the parameters when two other workers agreed on other games; 0 of what is no tune. */
+enum store_error store_tune_outvoted(struct store *store, uint64_t experiment, uint64_t *pairs);
+
 struct store_tune_batch {
     uint64_t batch;
     uint8_t weights[2][STORE_HASH];

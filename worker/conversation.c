@@ -116,6 +116,16 @@ static bool ask(struct worker *worker, enum ask_kind kind, struct message *messa
     return true;
 }
 
+static struct message_bench bench_of(const struct worker *worker, int64_t now)
+{
+    const struct yardstick *yardstick = &worker->yardstick;
+    int64_t ago_ms = yardstick->speed > 0 ? now - worker->measure.measured_ms : 0;
+    return (struct message_bench){.speed = yardstick->speed,
+                                  .spread_ppm = yardstick->spread_ppm,
+                                  .load_ppm = yardstick->load_ppm,
+                                  .measured_ms = ago_ms < INT32_MAX ? (uint32_t)ago_ms : INT32_MAX};
+}
+
 static void say_hello(struct worker *worker, int64_t now)
 {
     struct message message = {.kind = MESSAGE_HELLO};
@@ -125,9 +135,7 @@ static void say_hello(struct worker *worker, int64_t now)
                                            .session_nonce = worker->nonce,
                                            .slots = worker->options.slots,
                                            .credit = worker->options.credit};
-    message.hello.speed = worker->yardstick.speed;
-    message.hello.spread_ppm = worker->yardstick.spread_ppm;
-    message.hello.load_ppm = worker->yardstick.load_ppm;
+    message.hello.bench = bench_of(worker, now);
     snprintf(message.hello.tags, sizeof message.hello.tags, "%s", worker->options.tags);
     snprintf(message.hello.name, sizeof message.hello.name, "%s", worker->options.name);
     snprintf(message.hello.engine_build, sizeof message.hello.engine_build, "%s", engine_build());
@@ -229,7 +237,8 @@ static void say_release(struct worker *worker, bool goodbye, int64_t now)
 static void say_lease_request(struct worker *worker, int64_t now)
 {
     const char *reason;
-    if (!may_ask(worker, ASK_LEASE, now) || worker->leaving != LEAVING_NOT)
+    if (!may_ask(worker, ASK_LEASE, now) || worker->leaving != LEAVING_NOT ||
+        measure_holds_work(&worker->measure))
         return;
     uint32_t work_ms, pairs = workload_wanted(worker, &work_ms, &reason);
     if (reason != NULL)
@@ -237,8 +246,11 @@ static void say_lease_request(struct worker *worker, int64_t now)
     if (pairs == 0)
         return;
     struct message message = {.kind = MESSAGE_LEASE_REQUEST};
-    message.lease_request = (struct message_lease_request){
-        .pairs = pairs, .pairs_per_minute = (uint32_t)(worker->games_per_second * 30), .work_ms = work_ms};
+    message.lease_request =
+        (struct message_lease_request){.pairs = pairs,
+                                       .pairs_per_minute = (uint32_t)(worker->games_per_second * 30),
+                                       .work_ms = work_ms,
+                                       .bench = bench_of(worker, now)};
     ask(worker, ASK_LEASE, &message, now);
 }
 
@@ -544,9 +556,11 @@ static void hear_answer(struct worker *worker, enum ask_kind kind, const struct 
         return;
     case ASK_LEASE:
         if (message->kind == MESSAGE_LEASE_GRANT) {
+            worker->measure.asked |= message->lease_grant.measure;
             workload_adopt(worker, &message->lease_grant, now);
             break;
         }
+        worker->measure.asked |= message->nothing.measure;
         conversation_pause_asking(worker, bounded_wait(message->nothing.retry_ms), now);
         worker_idle(worker, message->nothing.because, now);
         break;

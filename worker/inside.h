@@ -16,6 +16,7 @@
 #include "worker/files.h"
 #include "worker/folder.h"
 #include "worker/lease.h"
+#include "worker/measure.h"
 #include "worker/notary.h"
 #include "worker/players.h"
 #include "worker/prepare.h"
@@ -89,8 +90,11 @@ struct worker {
     struct ask asks[ASK_KINDS];
     uint64_t last_request, nonce;
     uint32_t progress_ms;
-    uint32_t scale_ppm; /* limits of time are multiplied by this */
+    uint32_t scale_ppm; /* limits of time are multiplied by this, where their lease does not say */
     struct yardstick yardstick;
+    struct measure measure;
+    struct measure_own own;
+    int64_t own_noted_ms;
     uint64_t announcement;
     bool socket_used;     /* the next connection needs a new socket */
     bool proved;          /* something other than SAY_HELLO was answered since WELCOME */

@@ -70,6 +70,10 @@ static struct message_game *game_create_message(const struct task *task, struct 
     memcpy(game->engine_b, lease->spec.b.engine, MESSAGE_HASH);
     memcpy(game->tables_a, lease->spec.a.tables, MESSAGE_HASH);
     memcpy(game->tables_b, lease->spec.b.tables, MESSAGE_HASH);
+    if (lease->spec.kind == MESSAGE_TUNE) {
+        artifact_hash(lease->spec.a.options, strlen(lease->spec.a.options), game->options_a);
+        artifact_hash(lease->spec.b.options, strlen(lease->spec.b.options), game->options_b);
+    }
     return game;
 }
 

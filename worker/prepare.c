@@ -297,6 +297,14 @@ enum prepare_state prepare_look(struct prepare *prepare, const uint8_t engine[AR
     return state;
 }
 
+bool prepare_is_busy(struct prepare *prepare)
+{
+    pthread_mutex_lock(&prepare->mutex);
+    bool busy = entry_next(prepare) != NULL;
+    pthread_mutex_unlock(&prepare->mutex);
+    return busy;
+}
+
 unsigned prepare_steps(struct prepare *prepare)
 {
     return atomic_exchange(&prepare->steps, 0);

@@ -47,6 +47,8 @@ int prepare_ask(struct prepare *prepare, const struct prepare_order *order);
 /* How it stands. A FAILED one is forgotten by being told: the next lease tries again. */
 enum prepare_state prepare_look(struct prepare *prepare, const uint8_t engine[ARTIFACT_HASH],
                                 struct prepare_answer *answer);
+/* Whether an engine is being built or tested, or waits for it. */
+bool prepare_is_busy(struct prepare *prepare);
 /* Steps made since the last call: grows only while the thread really works. */
 unsigned prepare_steps(struct prepare *prepare);
 

@@ -16,7 +16,8 @@ enum {
     IDLE_TICK_MS = 250,
     HEARD_IN_A_TURN = 256,
     STATUS_MS = 60000,
-    IDLE_CHANGE_MS = 5000
+    IDLE_CHANGE_MS = 5000,
+    OWN_LOAD_MS = 1000,
 };
 
 void worker_options_init(struct worker_options *options)
@@ -29,6 +30,7 @@ void worker_options_init(struct worker_options *options)
         .reply_ms = WORKER_REPLY_MS,
         .batch_ms = WORKER_BATCH_MS,
         .move_ms = DIALECT_MOVE_MS,
+        .measure_ms = MEASURE_EVERY_MS,
         .backoff_low_ms = BACKOFF_LOW_MS,
         .backoff_high_ms = BACKOFF_HIGH_MS,
     };
@@ -78,17 +80,42 @@ static int open_state(struct worker *worker, char *reason, size_t reason_size)
     return worker->files == NULL ? -1 : 0;
 }
 
+/* --- measuring --- */
+
+static void measure_now(struct worker *worker, int64_t now)
+{
+    worker->yardstick = yardstick_measure(worker->own.cores);
+    measure_done(&worker->measure, now);
+    log_line(LOG_LEVEL_INFO, "yardstick", "nodes_per_second=%u spread_percent=%u load_percent=%u",
+             worker->yardstick.speed, worker->yardstick.spread_ppm / 10000,
+             worker->yardstick.load_ppm / 10000);
+}
+
+/* Whoever waits for the news may ask for work at once. */
+static void see_to_measuring(struct worker *worker, int64_t now)
+{
+    if (now - worker->own_noted_ms >= OWN_LOAD_MS) {
+        worker->own_noted_ms = now;
+        measure_own_note(&worker->own, now, yardstick_cpu_us());
+    }
+    bool asked = worker->measure.asked;
+    if (!measure_is_due(&worker->measure, workload_playing(worker) || prepare_is_busy(worker->prepare), now))
+        return;
+    measure_now(worker, now);
+    if (asked)
+        worker->asks[ASK_LEASE].not_before_ms = now;
+}
+
 static int open_play(struct worker *worker, char *reason, size_t reason_size)
 {
     size_t games = 2 * ((size_t)worker->options.credit + LEASE_PAIRS_MAX);
     int cores[YARDSTICK_CORES_MAX];
     unsigned claimed = worker->options.pin ? yardstick_claim_cores(worker->options.slots, cores) : 0;
+    worker->measure =
+        (struct measure){.enabled = worker->options.measure, .every_ms = worker->options.measure_ms};
     if (worker->options.measure)
-        worker->yardstick = yardstick_measure();
-    log_line(LOG_LEVEL_INFO, "yardstick",
-             "nodes_per_second=%u spread_percent=%u load_percent=%u pinned_threads=%u",
-             worker->yardstick.speed, worker->yardstick.spread_ppm / 10000,
-             worker->yardstick.load_ppm / 10000, claimed);
+        measure_now(worker, progress_now_ms());
+    log_line(LOG_LEVEL_INFO, "pinned", "threads=%u", claimed);
     worker->wake_fd = wake_create();
     worker->tasks = queue_create(sizeof(struct task), games);
     worker->outcomes = queue_create(sizeof(struct outcome), INSIDE_OUTCOMES_MAX);
@@ -335,6 +362,7 @@ int worker_run(struct worker *worker)
         workload_collect(worker, now);
         workload_prepared(worker, now);
         see_to_leaving(worker, now);
+        see_to_measuring(worker, now);
         conversation_tick(worker, now);
         see_to_connection(worker, now);
         sync_spool(worker, now);

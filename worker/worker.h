@@ -38,6 +38,7 @@ struct worker_options {
     uint32_t idle_exit_ms;       /* leave after so long without work; 0 = never */
     uint32_t connect_timeout_ms; /* give up after so long without a WELCOME; 0 = never */
     bool measure;                /* the speed, for timed play */
+    uint32_t measure_ms;         /* again so often while idle */
     bool pin;                    /* play threads to cores of their own, where there are enough */
     uint32_t move_ms; /* a program that has not moved by then under a limit of nodes or plies hangs */
     const char *const *tables; /* endgame tables on a disk */

@@ -15,6 +15,7 @@
 #include "proto/tags.h"
 #include "worker/folder.h"
 #include "worker/players.h"
+#include "worker/measure.h"
 #include "worker/worker.h"
 
 enum { STATUS_USAGE = 2, SPOOL_MIN = 16 * 1024 * 1024 };
@@ -98,8 +99,8 @@ static const char doc[] =
     "Plays leased pairs of a Kroo coordinator and returns them."
     "\vSettings come from options, KROO_* variables (KROO_ENDPOINT, KROO_KEY, KROO_SERVER_KEY, KROO_STATE, "
     "KROO_NAME, "
-    "KROO_SLOTS, KROO_TAGS, KROO_TRUST, KROO_PIN, KROO_TABLES, KROO_MOVE_MS, KROO_DRAIN_MS, KROO_LOG_LEVEL, "
-    "KROO_LOG_FORMAT), the "
+    "KROO_SLOTS, KROO_TAGS, KROO_TRUST, KROO_PIN, KROO_TABLES, KROO_MOVE_MS, KROO_MEASURE_MS, KROO_DRAIN_MS, "
+    "KROO_LOG_LEVEL, KROO_LOG_FORMAT), the "
     "settings file, "
     "defaults, in "
     "this order.\n\n"
@@ -372,6 +373,8 @@ static void take_settings(struct arguments *arguments, const struct settings *se
     split_tables(table_list, tables, worker);
     worker->pin = setting_number(settings, "pin", 0, 1, 1) == 1;
     worker->measure = true;
+    worker->measure_ms =
+        (uint32_t)setting_number(settings, "measure_ms", 100, 24 * 3600 * 1000, MEASURE_EVERY_MS);
     take_tags(settings_get(settings, "tags", ""), worker);
     snprintf(list, sizeof list, "%s", settings_get(settings, "endpoint", ""));
     worker->endpoints = endpoints;

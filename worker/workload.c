@@ -472,7 +472,8 @@ void workload_adopt(struct worker *worker, const struct message_lease_grant *gra
         worker_idle(worker, reason, now);
         return;
     }
-    lease_scale_time(lease, worker->scale_ppm > 0 ? worker->scale_ppm : MESSAGE_SCALE_USUAL);
+    uint32_t scale_ppm = grant->scale_ppm > 0 ? grant->scale_ppm : worker->scale_ppm;
+    lease_scale_time(lease, scale_ppm > 0 ? scale_ppm : MESSAGE_SCALE_USUAL);
     worker->leases[worker->lease_count++] = lease;
     log_line(LOG_LEVEL_DEBUG, "lease",
              "lease=%" PRIu64 " experiment=%" PRIu64 " first=%" PRIu64 " pairs=%u attempt=%u", lease->id,

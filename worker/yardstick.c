@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/un.h>
 #include <unistd.h>
@@ -14,6 +15,7 @@
 #include "engine/game.h"
 #include "engine/search.h"
 #include "engine/weights.h"
+#include "worker/measure.h"
 
 static int by_time(const void *a, const void *b)
 {
@@ -45,7 +47,21 @@ static int cores_allowed(void)
     return count > 0 ? count : 1;
 }
 
-struct yardstick yardstick_measure(void)
+static int64_t used_us(int who)
+{
+    struct rusage usage;
+    if (getrusage(who, &usage) != 0)
+        return 0;
+    return (int64_t)(usage.ru_utime.tv_sec + usage.ru_stime.tv_sec) * 1000000 + usage.ru_utime.tv_usec +
+           usage.ru_stime.tv_usec;
+}
+
+int64_t yardstick_cpu_us(void)
+{
+    return used_us(RUSAGE_SELF) + used_us(RUSAGE_CHILDREN);
+}
+
+struct yardstick yardstick_measure(double own_cores)
 {
     struct yardstick yardstick = {0};
     struct rules rules;
@@ -57,7 +73,7 @@ struct yardstick yardstick_measure(void)
     struct weights *weights = known ? weights_create_starting("site") : NULL;
     struct game *game = known ? game_create(&rules, NULL) : NULL;
     if (getloadavg(&load, 1) == 1)
-        yardstick.load_ppm = millionths(load / cores_allowed());
+        yardstick.load_ppm = measure_others_ppm(load, own_cores, cores_allowed());
     if (search != NULL && weights != NULL && game != NULL) {
         for (int i = 0; i < YARDSTICK_RUNS; i++)
             times[i] = run(search, game, weights);

@@ -77,9 +77,8 @@ const struct argp_option launch_options[] = {
     {"seed", OPTION_SEED, "S", 0, "Everything random derives from it (default: a random one, printed)", 4},
     {"priority", OPTION_PRIORITY, "P", 0, "Higher goes first (default 0)", 5},
     {"audit", OPTION_AUDIT, "PERCENT", 0,
-     "Share of the pairs that another worker plays again, to be compared (default: 2 of a match under limits "
-     "of "
-     "nodes or depth, else 0)",
+     "Share of the pairs that another worker plays again, to be compared (default: 2 of a match or tune "
+     "under limits of nodes or depth, else 0)",
      5},
     {"share", OPTION_SHARE, "N", 0, "Its part of the core time beside others of its priority (default 100)",
      5},
@@ -596,7 +595,7 @@ static int prepare(struct launch *launch, const struct settings *settings)
     int status = fill_rules(launch);
     if (status != COMMAND_DONE)
         return status;
-    if (!launch->has_audit && spec->kind == MESSAGE_MATCH && specification_reproducible(spec))
+    if (!launch->has_audit && spec->kind != MESSAGE_SELFPLAY && specification_reproducible(spec))
         launch->create.audit_ppm = DEFAULT_AUDIT_PPM;
     struct store *store = connect_store(settings, "kroo_reader");
     if (!store)

@@ -7,6 +7,7 @@
 #include "coordinator/cli/commands.h"
 #include "coordinator/cli/connect.h"
 #include "coordinator/cli/outfit.h"
+#include "coordinator/cli/show_scale.h"
 #include "coordinator/cli/table.h"
 #include "coordinator/estimate.h"
 #include "coordinator/record.h"
@@ -25,7 +26,7 @@ struct show {
     struct sprt_state bounds;
     bool has_unbiased; /* a sequential test that has ended */
     struct estimate_unbiased unbiased;
-    struct store_table endings, audits, resignation;
+    struct store_table endings, audits, resignation, scales;
     struct store_table
         reproducible; /* whether its games would come again, and which engines are not proven */
     char warnings[SPECIFICATION_WARNINGS_MAX + 4][SPECIFICATION_REASON_MAX];
@@ -151,6 +152,7 @@ static void print_specification(const struct show *show)
     printf("  %-11s %llu; %u opening plies, %g %% noise%s\n", "seed", (unsigned long long)e->seed,
            e->opening_plies, e->noise_ppm / 1e4,
            specification_reproducible(&create.spec) ? "" : "; not reproducible (limits of time)");
+    show_scale_print(e, &show->scales);
     printf("  %-11s %s\n", "engine", e->a.engine_build);
     printf("  %-11s %s%s%s, priority %d, share %u, key %s\n", "created", record->created_at,
            *e->created_by ? " by " : "", e->created_by, e->priority, e->share,
@@ -434,6 +436,7 @@ static int print_object(const struct show *show)
     json_object_set_new(object, "open_disputes", json_integer((json_int_t)show->record.open_disputes));
     json_object_set_new(object, "left", left_json(&show->record));
     json_object_set_new(object, "reproducible", json_string(store_cell(&show->reproducible, 0, 0)));
+    show_scale_json(object, &show->record.experiment, &show->scales);
     json_object_set_new(object, "warnings", warnings_json(show));
     return table_json_print(object);
 }
@@ -456,7 +459,9 @@ static int load(struct store *store, uint64_t id, struct show *show)
         parameters, 1, &show->reproducible);
     if (status != COMMAND_DONE)
         return status;
-    status = audit_read(store, id, &show->audits);
+    status = show_scale_read(store, &show->record.experiment, &show->scales);
+    if (status == COMMAND_DONE)
+        status = audit_read(store, id, &show->audits);
     if (status == COMMAND_DONE)
         status = connect_query(store,
                                "select resigned, played_out, not_lost, won, false_rate, false_lo, false_hi"
@@ -498,5 +503,6 @@ int show_command(int argc, char **argv)
     store_table_done(&show.audits);
     store_table_done(&show.reproducible);
     store_table_done(&show.resignation);
+    store_table_done(&show.scales);
     return status;
 }

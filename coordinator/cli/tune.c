@@ -47,7 +47,10 @@ static const char *field_text(struct argp_state *state, const json_t *root, cons
 
 static void take_limits(struct argp_state *state, const json_t *root, struct launch_limits *limits)
 {
-    if (!limits->has_nodes && !limits->has_depth && !limits->has_time) {
+    if (!limits->has_nodes && !limits->has_depth && !limits->has_time && !limits->has_clock) {
+        const char *clock = field_text(state, root, "clock");
+        if (clock)
+            launch_take_clock(state, "\"clock\"", clock, limits);
         if ((limits->has_nodes = json_object_get(root, "nodes") != NULL))
             limits->nodes = (uint64_t)field_number(state, root, "nodes", 1, INT64_MAX);
         if ((limits->has_depth = json_object_get(root, "depth") != NULL))
@@ -106,8 +109,9 @@ static void take_experiment(struct argp_state *state, struct tune_request *reque
 /* The rest is the tune's own: fields that nobody knows are refused where it is read. */
 static bool is_experiments(const char *key)
 {
-    static const char *const keys[] = {"rules", "weights", "pairs", "seed",    "opening_plies", "engine",
-                                       "nodes", "depth",   "time",  "options", "tables",        "hash"};
+    static const char *const keys[] = {"rules",  "weights", "pairs", "seed", "opening_plies",
+                                       "engine", "nodes",   "depth", "time", "options",
+                                       "tables", "hash",    "clock"};
     for (size_t i = 0; i < sizeof keys / sizeof *keys; i++)
         if (strcmp(keys[i], key) == 0)
             return true;

@@ -68,7 +68,7 @@ struct tune_show {
     struct args_experiment arguments;
     struct record record;
     struct store_tune tune;
-    uint64_t applied;
+    uint64_t applied, outvoted;
     struct store_table match;
 };
 
@@ -95,6 +95,8 @@ static int load(struct tune_show *show, struct store *store, const char *const *
         show->applied = table_number(&rows, 0, 0);
         store_table_done(&rows);
     }
+    if (status == COMMAND_DONE)
+        status = connect_failed(store, store_tune_outvoted(store, show->arguments.id, &show->outvoted));
     return status;
 }
 
@@ -110,6 +112,11 @@ static void print_head(const struct tune_show *show)
     printf("  from        weights %s\n", record->label_a);
     printf("  batches     %llu of %llu applied, of %u pairs, lag %u\n", (unsigned long long)show->applied,
            (unsigned long long)tune->batches, tune->batch_pairs, tune->lag);
+    if (show->outvoted > 0)
+        printf(
+            "  outvoted    %llu pairs had moved the parameters when two other workers agreed on other games "
+            "(`kroo audit %llu`)\n",
+            (unsigned long long)show->outvoted, (unsigned long long)tune->experiment);
     printf("  parameters  %u%s\n", tune->parameters,
            tune->parameters > ROWS_SHOWN ? "; those that moved farthest, in steps:" : "");
 }
@@ -215,12 +222,13 @@ static int print_json(const struct tune_show *show, struct store *store, const c
         return status;
     }
     return table_json_print(json_pack(
-        "{s:I, s:s, s:I, s:I, s:I, s:I, s:o, s:o, s:o, s:o, s:o}", "experiment", (json_int_t)tune->experiment,
-        "state", record_state_name(show->record.state), "batch_pairs", (json_int_t)tune->batch_pairs, "lag",
-        (json_int_t)tune->lag, "batches", (json_int_t)tune->batches, "applied", (json_int_t)show->applied,
-        "parameters", parameters, "history", history, "tuned_sha256",
-        tune->is_tuned ? json_string(hex) : json_null(), "tuned_options",
-        tune->is_tuned ? json_string(tune->tuned_options) : json_null(), "match", match_json(show)));
+        "{s:I, s:s, s:I, s:I, s:I, s:I, s:I, s:o, s:o, s:o, s:o, s:o}", "experiment",
+        (json_int_t)tune->experiment, "state", record_state_name(show->record.state), "batch_pairs",
+        (json_int_t)tune->batch_pairs, "lag", (json_int_t)tune->lag, "batches", (json_int_t)tune->batches,
+        "applied", (json_int_t)show->applied, "outvoted_pairs", (json_int_t)show->outvoted, "parameters",
+        parameters, "history", history, "tuned_sha256", tune->is_tuned ? json_string(hex) : json_null(),
+        "tuned_options", tune->is_tuned ? json_string(tune->tuned_options) : json_null(), "match",
+        match_json(show)));
 }
 
 int tune_show_command(int argc, char **argv)

@@ -65,7 +65,9 @@ static const char workers_sql[] =
     "else"
     " 'unknown' end) end as state, s.slots,"
     " nullif(round(l.games_per_minute::numeric, 1), 0) as \"games/min\","
-    " nullif(round(l.nodes_per_second::numeric), 0) as \"nodes/s\","
+    " nullif(round(l.nodes_per_second::numeric), 0) as \"nodes/s\", nullif(l.bench, 0) as bench,"
+    " l.measured_s, case when l.bench > 0 then case when l.unfit = '' then 'fit' else 'unfit' end end as "
+    "timed,"
     " (select string_agg(x, ',') from jsonb_array_elements_text(l.plays) x) as plays,"
     " s.open_leases, s.done_leases, s.lost_leases, s.done_pairs,"
     " (select count(*) from kroo.fault f where f.session_id = s.id) as faults,"
@@ -74,7 +76,8 @@ static const char workers_sql[] =
     " r.tags, l.why"
     " from kroo.worker_session s join kroo.session r on r.id = s.id"
     " left join jsonb_to_recordset($3::jsonb) as l (session bigint, state text, why text, plays jsonb,"
-    " games_per_minute float8, nodes_per_second float8) on l.session = s.id"
+    " games_per_minute float8, nodes_per_second float8, bench bigint, measured_s bigint, unfit text) on "
+    "l.session = s.id"
     " where s.slots > 0 and ($2::boolean or s.ended_at is null)"
     " order by s.started_at desc, s.id limit $1::bigint) newest order by started, session";
 
@@ -128,7 +131,9 @@ int workers_command(int argc, char **argv)
         .parser = workers_parse,
         .doc = "The workers' sessions: who they are, what they do (playing, "
                "waiting, idle, set aside, gone), how fast "
-               "they are lately, which experiments they play, what they hold "
+               "they are lately, what their bench gave, how many seconds ago it was made and whether it "
+               "makes them fit "
+               "for timed play, which experiments they play, what they hold "
                "and have finished, faults of players' "
                "programs they told of, what they have (tags).\v"
                "`kroo why WORKER` explains one in a sentence; `kroo workers set-aside "

@@ -7,6 +7,7 @@
 
 #include "engine/build.h"
 #include "engine/mix.h"
+#include "proto/artifact.h"
 #include "proto/progress.h"
 
 enum { TRIES_MAX = 100000 };
@@ -172,4 +173,8 @@ void synthetic_play(struct synthetic *worker, struct synthetic_games *games,
     snprintf(out->engine_build, sizeof out->engine_build, "%s", spec->engine_build);
     memcpy(out->weights_a, spec->a.weights, MESSAGE_HASH);
     memcpy(out->weights_b, spec->b.weights, MESSAGE_HASH);
+    if (spec->kind == MESSAGE_TUNE) {
+        artifact_hash(spec->a.options, strlen(spec->a.options), out->options_a);
+        artifact_hash(spec->b.options, strlen(spec->b.options), out->options_b);
+    }
 }

@@ -31,7 +31,7 @@ select set_eq($$select * from writes_of('kroo_coordinator')$$, array['engine_bui
     'game:INSERT', 'dispute:INSERT', 'dispute_run:INSERT', 'verdict:INSERT', 'promotion:INSERT', 'event:INSERT',
     'peer:INSERT', 'engine:INSERT', 'endgame_table:INSERT', 'tournament:INSERT', 'tournament_player:INSERT',
     'fault:INSERT', 'hook_run:INSERT', 'tournament_pairing:INSERT', 'preset:INSERT', 'book:INSERT',
-    'book_opening:INSERT', 'tune:INSERT', 'tune_parameter:INSERT', 'tune_batch:INSERT', 'artifact_seal:INSERT'], 'a coordinator adds, and deletes nothing');
+    'book_opening:INSERT', 'tune:INSERT', 'tune_parameter:INSERT', 'tune_batch:INSERT', 'reference_speed:INSERT', 'artifact_seal:INSERT'], 'a coordinator adds, and deletes nothing');
 create function tests.column_updates_of(role_name name) returns setof text language sql as $$
     select c.relname || '.' || a.attname from pg_class c join pg_attribute a on a.attrelid = c.oid
     where c.relnamespace = 'kroo'::regnamespace and c.relkind in ('r', 'p') and a.attnum > 0 and not a.attisdropped
@@ -46,6 +46,7 @@ select set_eq($$select u from column_updates_of('kroo_coordinator') u where u !~
     array['experiment.state', 'experiment.state_reason', 'experiment.ended_at', 'experiment.priority', 'experiment.note',
     'experiment.submitter', 'dispute.runs_before', 'hook_run.state', 'hook_run.started_at', 'hook_run.ended_at',
     'hook_run.outcome', 'hook_run.claim', 'session.ended_at', 'session.scale_ppm',
+    'session.speed', 'session.spread_ppm', 'session.load_ppm', 'session.measured_at',
     'lease.state', 'lease.ended_at', 'dispute.state', 'dispute.settled_at', 'dispute.settlement', 'dispute.was_counted', 'peer.name', 'peer.role',
     'peer.allowed_at', 'peer.allowed_by', 'peer.revoked_at', 'peer.revoked_by', 'tournament.planned_rounds', 'tournament.state', 'tournament.state_reason', 'tournament.priority', 'tournament.note',
     'tournament_pairing.experiment_id', 'book.measured_how', 'book.measured_pairs', 'book.measured_wl',
@@ -53,7 +54,7 @@ select set_eq($$select u from column_updates_of('kroo_coordinator') u where u !~
     'tune_batch.won', 'tune_batch.lost', 'tune_batch.theta', 'tune_batch.applied_at'],
     'a coordinator changes states, never specifications, games or verdicts');
 select is_empty($$select proname from pg_proc where pronamespace = 'kroo'::regnamespace and proname not in
-    ('verify_counters', 'counters_recompute', 'sprt_pairs_left', 'experiment_descendants', 'verify_rollups', 'rollup_segment_pairs', 'shared_opening', 'rollup_due',
+    ('verify_counters', 'counters_recompute', 'sprt_pairs_left', 'experiment_descendants', 'tune_outvoted', 'verify_rollups', 'rollup_segment_pairs', 'shared_opening', 'rollup_due',
     'rollup_endings', 'rollup_openings', 'rollup_pairs', 'rollup_sessions') and has_function_privilege('kroo_reader', oid, 'EXECUTE')$$,
     'a reader runs the checks, what they read, and nothing else');
 

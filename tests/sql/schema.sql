@@ -7,7 +7,7 @@ select tables_are('kroo', array['migration', 'rule_set', 'peer', 'engine_build',
     'player', 'experiment', 'experiment_counter', 'session', 'lease', 'game', 'dispute', 'dispute_run', 'verdict',
     'promotion', 'event', 'engine', 'endgame_table', 'learning_loop', 'generation', 'hook_run', 'deleted_experiment',
     'game_1', 'game_2',
-    'tournament', 'tournament_player', 'tournament_pairing', 'preset', 'fault'] || array['tune', 'tune_parameter', 'tune_batch'] || array['leadership'] || array['book', 'book_opening', 'ending_rollup', 'length_rollup', 'opening_rollup', 'pair_rollup', 'session_rollup']
+    'tournament', 'tournament_player', 'tournament_pairing', 'preset', 'fault', 'reference_speed'] || array['tune', 'tune_parameter', 'tune_batch'] || array['leadership'] || array['book', 'book_opening', 'ending_rollup', 'length_rollup', 'opening_rollup', 'pair_rollup', 'session_rollup']
     || array['audit_secret', 'audit_request', 'audit', 'charge', 'worker_flag',
     'game_set_aside', 'verdict_withdrawn'])
 from (select t_experiment('match', true, 10), t_experiment('selfplay', false, 10)) made;

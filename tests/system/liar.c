@@ -3,6 +3,8 @@
  *   build/tests/system/liar ENDPOINT games            games that are not what was leased
  *   build/tests/system/liar ENDPOINT protocol         HELLO in a version of the future, then every request
  *   build/tests/system/liar ENDPOINT flood            300 requests without waiting for answers, then one with
+ *   build/tests/system/liar ENDPOINT tune NAME EXPERIMENT PAIR SEED PLIES WEIGHTS WEIGHTS OPTIONS OPTIONS
+ *       a worker NAME has played another pair than the one that is stored, by these players
  *   build/tests/system/liar ENDPOINT build ID...      a worker of another engine build: asks for work,
  * delivers to ID
  *
@@ -11,6 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "proto/artifact.h"
 #include "tests/bench/synthetic.h"
 
 static const char *const refusals[] = {
@@ -272,15 +275,44 @@ static void say_too_much(struct synthetic *liar)
     say(liar, "after it", &request); /* again and again, as long as it is BUSY */
 }
 
+/* Every liar plays the same games of a pair, and they are none that the players would play. */
+static void play_a_tune(struct synthetic *liar, char **words)
+{
+    struct message_lease_grant grant = {.lease = 1, .attempt = 1};
+    struct message_spec *spec = &grant.spec;
+    struct synthetic_games games;
+    *spec = (struct message_spec){.experiment = strtoull(words[0], NULL, 10),
+                                  .kind = MESSAGE_TUNE,
+                                  .rules = "site",
+                                  .seed = strtoull(words[2], NULL, 10),
+                                  .opening_plies = (uint32_t)strtoul(words[3], NULL, 10)};
+    snprintf(spec->engine_build, sizeof spec->engine_build, "%s", liar->engine_build);
+    snprintf(spec->a.options, sizeof spec->a.options, "%s", words[6]);
+    snprintf(spec->b.options, sizeof spec->b.options, "%s", words[7]);
+    if (artifact_parse_hex(words[4], spec->a.weights) != 0 ||
+        artifact_parse_hex(words[5], spec->b.weights) != 0)
+        synthetic_give_up(liar, "no weights");
+    synthetic_games_init(&games, liar, spec);
+    games.same = true;
+    for (unsigned leg = 0; leg < 2; leg++) {
+        struct message_game game;
+        synthetic_play(liar, &games, &grant, strtoull(words[1], NULL, 10), leg, &game);
+        deliver(liar, leg ? "leg 1" : "leg 0", &game);
+        message_game_done(&game);
+    }
+    synthetic_games_done(&games);
+}
+
 int main(int argc, char **argv)
 {
     struct synthetic liar;
     struct message answer;
     if (argc < 3) {
-        fprintf(stderr, "usage: liar ENDPOINT games|protocol|flood|build [ID...]\n");
+        fprintf(stderr, "usage: liar ENDPOINT games|protocol|flood|tune ...|build [ID...]\n");
         return 2;
     }
-    synthetic_init(&liar, argv[1], "liar");
+    bool tune = strcmp(argv[2], "tune") == 0 && argc == 12;
+    synthetic_init(&liar, argv[1], tune ? argv[3] : "liar");
     bool future = strcmp(argv[2], "protocol") == 0, other = strcmp(argv[2], "build") == 0;
     if (future)
         liar.protocol = 99;
@@ -295,6 +327,8 @@ int main(int argc, char **argv)
         say_too_much(&liar);
     else if (other)
         be_of_another_build(&liar, argv + 3);
+    else if (tune)
+        play_a_tune(&liar, argv + 4);
     else
         lie_about_games(&liar);
     synthetic_done(&liar);

@@ -23,6 +23,12 @@ ok "and shown" sh -c "'$kroo' show '$id' --dir '$dir' | grep -q 'on a clock of 0
 ok "exports tell them" sh -c "'$kroo' games '$id' --dir '$dir' --pairs 0 | grep -q 'clock_ms:400,increment_ms:5'"
 ok "kroo verify agrees" k verify "$id"
 
+ok "what a limit comes to on other machines is told" sh -c "'$kroo' show '$id' --dir '$dir' | grep -q 'meant for 1000000000 nodes a second: 400 ms are 1600 ms at 250000000'"
+is "of its lease and for good" \
+    "$(k show "$id" --json | jq -c '[.reference_speed, .scales[0].worker, .scales[0].scale_ppm]')|$(sql "select distinct scale_ppm from lease where experiment_id = $id")" \
+    '[1000000000,"worker-1",10000000]|10000000'
+is "the cluster's reference is a version" "$(sql "select version, nodes_per_second from reference_speed order by 1" | paste -sd' ')" '1|3000000 2|1000000000'
+
 # --- another program, told by wtime and btime ---
 ok "an engine" k engine add "$build/kroo-engine" --name today
 id=$(match --engine-a today --clock-a 400ms+10ms --nodes-b 100)
@@ -40,6 +46,21 @@ ok "kroo verify agrees" k verify "$id"
 # --- scale and fitness ---
 is "the scale stands with the session" "$(sql "select distinct scale_ppm from session where slots > 0")" 10000000
 is "and the speed behind it" "$(sql "select bool_and(speed > 0) from session where slots > 0")" t
+
+# --- a bench is made again: while idle, and before timed play when it is old ---
+"$kroo" down --dir "$dir" >/dev/null
+ok "workers that measure often while they are idle" env KROO_MEASURE_MS=100 "$kroo" up --dir "$dir" --workers 1
+measured_later() { [ "$(sql "select bool_or(measured_at > started_at + interval '1 s') from session where slots > 0 and ended_at is null")" = t ]; }
+ok "tell of it" wait_until 30 measured_later
+ok "kroo why says how old it is" grep -q 'fit for timed play (.* measured [0-9]* s ago)' <(k why worker-1)
+is "kroo workers, too" "$(k workers --json | jq -c '.[0] | [.timed, .bench > 0, .measured_s >= 0]')" '["fit",true,true]'
+"$kroo" down --dir "$dir" >/dev/null
+ok "workers that never do, where a second is old" env KROO_MEASURE_MS=86400000 KROO_TIMED_AGE=1 "$kroo" up --dir "$dir" --workers 1
+old() { k why worker-1 | grep -q 'its bench is .* s old'; }
+ok "have an old bench soon" wait_until 30 old
+id=$(match --time 5)
+ok "make another before timed play, and play" wait_until 60 finished "$id"
+is "after the match was made" "$(sql "select bool_or(s.measured_at > e.created_at) from session s, experiment e where e.id = $id and s.ended_at is null and s.slots > 0")" t
 "$kroo" down --dir "$dir" >/dev/null
 ok "the same cluster, wanting a tenth of the reference" env KROO_TIMED_SLOW=10 "$kroo" up --dir "$dir" --workers 1
 timed=$(match --time 5)

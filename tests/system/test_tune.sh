@@ -16,29 +16,52 @@ trajectory() {
 }
 applied() { [ "$(sql "select count(*) >= $1 from tune_batch where won is not null")" = t ]; }
 ended() { [ "$(sql "select count(*) from experiment where state = 'finished'")" = 2 ]; }
-tune() { # DIR WORKERS
+tune() { # DIR WORKERS AUDIT
     cluster_dir=$1
     "$kroo" up --dir "$1" --workers "$2" >/dev/null || return 1
-    "$kroo" tune "$work/spec.json" --dir "$1" --key tuned >"$work/id" 2>/dev/null && grep -qx 1 "$work/id"
+    "$kroo" tune "$work/spec.json" --dir "$1" --key tuned --audit "$3" >"$work/id" 2>/dev/null && grep -qx 1 "$work/id"
 }
 
-ok "a tune is made" tune "$work/four" 4
+ok "a tune is made" tune "$work/four" 4 50%
 ok "its first batches are applied" wait_until 60 applied 4
 kill -9 "$(pid_of coordinator)"
 ok "the coordinator is killed and comes back" "$kroo" up --dir "$work/four" --workers 4
 ok "the tune ends, and its match" wait_until 120 ended
 trajectory >"$work/four.rows"
 ok "everything is as the games make it" "$kroo" verify --dir "$work/four" 1
+ok "its pairs were audited while it went on" \
+    test "$(sql "select count(*) filter (where state = 'agreed') > 20 and bool_and(state = 'agreed') from audit where experiment_id = 1")" = t
+
+# --- batches that are in no memory: after a restart the coordinator knows nothing of a finished tune's ---
+kill -9 "$(pid_of coordinator)"
+ok "a new coordinator" "$kroo" up --dir "$work/four" --workers 4
+liar() { # NAME OPTIONS: other games of the first pair, by the players of its batch
+    sql "select encode(weights_a, 'hex'), encode(weights_b, 'hex') from tune_batch where experiment_id = 1 and batch_no = 0" >"$work/weights"
+    "$build/tests/system/liar" "$(sed -n 's/^endpoint *= *//p' "$work/four/kroo.conf")" tune "$1" 1 0 5 8 \
+        "$(cut -d'|' -f1 "$work/weights")" "$(cut -d'|' -f2 "$work/weights")" "$2" \
+        "$(sql "select options_b from tune_batch where experiment_id = 1 and batch_no = 0")"
+}
+ok "a late game by other options is refused, for who plays is looked up" \
+    grep -q '^leg 1: refused: played with other options than its batch has' <(liar liar-1 CutMargin=3)
+ok "a finished tune is audited" "$kroo" audit 1 --share 30% --wait --dir "$work/four"
+is "and every pair of it came out the same" \
+    "$(sql "select count(*) > 10, bool_and(state = 'agreed') from audit where experiment_id = 1 and request_id > 0")" "t|t"
+a=$(sql "select options_a from tune_batch where experiment_id = 1 and batch_no = 0")
+ok "other games of a counted pair are a dispute" grep -q '^leg 1: conflict' <(liar liar-1 "$a")
+ok "two who agree outvote what has moved the parameters" grep -q '^leg 1: conflict' <(liar liar-2 "$a")
+outvoted() { "$kroo" tune show 1 --dir "$work/four" --json | jq -e '.outvoted_pairs == 1'; }
+ok "and the tune says so" wait_until 10 outvoted
+ok "whose games stand" "$kroo" verify --dir "$work/four" 1
 "$kroo" down --dir "$work/four" >/dev/null
 
-ok "one worker makes it, too" tune "$work/one" 1
+ok "one worker makes it, too" tune "$work/one" 1 0
 ok "without a break" wait_until 120 ended
 trajectory >"$work/one.rows"
 ok "every player and every theta are the same to the last bit" cmp "$work/one.rows" "$work/four.rows"
 is "all batches are there" "$(wc -l <"$work/one.rows")" 16
 dir=$work/one
 
-is "the same key makes no other" "$("$kroo" tune "$work/spec.json" --dir "$dir" --key tuned 2>/dev/null)" 1
+is "the same key makes no other" "$("$kroo" tune "$work/spec.json" --dir "$dir" --key tuned --audit 0 2>/dev/null)" 1
 is "one match of tuned against start" \
     "$(sql "select match_id, (select count(*) from experiment where kind = 'match') from tune")" "2|1"
 is "by the weights and options that came of it" \
@@ -83,6 +106,14 @@ refuse "min above max" "CutMargin: min 130 is not below max 120" '.parameters[2]
 refuse "a name that is not" 'have no parameter "stores.\*"' '.parameters[0].weights = "stores.*"'
 refuse "half a batch" "96 or 102" '.pairs = 99'
 refuse "an unknown field" 'no field "lagg"' '.lagg = 3'
+jq '.clock = "soon" | del(.nodes)' "$work/spec.json" >"$work/bad.json"
+fails "a clock that is none" 2 'a clock is written like' "$kroo" tune "$work/bad.json" --dir "$dir"
+jq 'del(.nodes) | .clock = "1s+0.01s"' "$work/spec.json" >"$work/clock.json"
+is "a clock limits both sides" \
+    "$("$kroo" tune "$work/clock.json" --dir "$dir" --dry-run --json 2>/dev/null | jq -c '[.a.clock_ms, .b.increment_ms, .a.nodes]')" '[1000,10,0]'
+is "one of the command goes before the file's" \
+    "$("$kroo" tune "$work/spec.json" --clock 2s --dir "$dir" --dry-run --json 2>/dev/null | jq -c '[.a.clock_ms, .a.nodes]')" '[2000,0]'
+fails "a clock and an audit" 1 'nothing to audit' "$kroo" tune "$work/clock.json" --audit 5% --dir "$dir" --dry-run
 ok "a dry run makes nothing" "$kroo" tune "$work/spec.json" --dir "$dir" --dry-run
 is "and refusals neither" "$(sql "select count(*) from experiment")" 2
 done_testing

@@ -38,6 +38,11 @@ static void every_state_has_its_sentence(void **state)
           "it plays experiments 12, 15: 40 pairs of 2 leases are out, 120.0 games a minute");
     facts.unfit = "its bench varies by 40 %";
     check(&facts, EXPLAIN_PLAYING, "it gets no timed play: its bench varies");
+    facts.speed = 2900000;
+    facts.measured_ms = 40500;
+    check(&facts, EXPLAIN_PLAYING, "its bench varies by 40 % (measured 40 s ago)");
+    facts.unfit = NULL;
+    check(&facts, EXPLAIN_PLAYING, "it is fit for timed play (2900000 nodes a second, measured 40 s ago)");
     facts.set_aside = "its results differ from others'";
     check(&facts, EXPLAIN_SET_ASIDE, "set aside and gets no pairs: its results differ");
     facts.silent_ms = 20001;

@@ -6,6 +6,7 @@
 #include "coordinator/referee.h"
 #include "engine/mix.h"
 #include "proto/artifact.h"
+#include "proto/artifact.h"
 #include "tests/unit/check.h"
 
 struct desk {
@@ -310,6 +311,29 @@ static void sees_a_resignation_in_the_scores(void **state)
     refuses(desk, "not over after 16 plies");
 }
 
+/* A tune's batch has weights and options of its own, both sides. */
+static void a_tunes_players_are_those_of_the_batch(void **state)
+{
+    struct desk *desk = *state;
+    struct tune_book *book = tune_book_create(10, 0);
+    struct store_tune_batch row = {.options = {"CutMargin=61", "CutMargin=59"}};
+    memset(row.weights[0], 1, STORE_HASH);
+    memset(row.weights[1], 2, STORE_HASH);
+    assert_int_equal(tune_book_add(book, &row), 0);
+    play_random(desk, 3, 0);
+    desk->experiment.kind = STORE_TUNE;
+    refuses(desk, "no players of its batch");
+    desk->referee.players = book;
+    refuses(desk, "other options than its batch");
+    artifact_hash("CutMargin=61", 12, desk->game.options_a);
+    refuses(desk, "other options than its batch");
+    artifact_hash("CutMargin=59", 12, desk->game.options_b);
+    assert_int_equal(judge(desk), 0);
+    desk->game.weights_b[4] = 7;
+    refuses(desk, "other weights than its batch");
+    tune_book_destroy(book);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -321,6 +345,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(refuses_other_engines_and_tables, set_up, tear_down),
         cmocka_unit_test_setup_teardown(knows_the_rules_or_says_so, set_up, tear_down),
         cmocka_unit_test_setup_teardown(asks_the_book, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(a_tunes_players_are_those_of_the_batch, set_up, tear_down),
         cmocka_unit_test_setup_teardown(sees_a_resignation_in_the_scores, set_up, tear_down),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -128,6 +128,11 @@ static void terms_are_within_their_bounds(void **state)
     create.spec.resign_playout_ppm = 1;
     assert_refused(&create, "nobody resigns");
     create = match();
+    create.spec.reference_speed = 3000000;
+    assert_refused(&create, "what limits of time are meant for");
+    create.spec.a.time_ms = create.spec.b.time_ms = 20;
+    assert_accepted(&create);
+    create = match();
     create.audit_ppm = 1000001;
     assert_refused(&create, "100 percent");
     create = match();

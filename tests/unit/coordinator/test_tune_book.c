@@ -72,12 +72,43 @@ static void old_batches_are_forgotten(void **state)
     tune_book_destroy(book);
 }
 
+/* OpenBench#153: what was forgotten is asked for once more, and never more than the bound is remembered. */
+static void forgotten_batches_are_recalled(void **state)
+{
+    (void)state;
+    struct tune_book *book = tune_book_create(2, 1000), *ended = tune_book_create(2, TUNE_BOOK_NOTHING);
+    struct store_tune_batch row = {0};
+    add(book, 1000);
+    assert_false(tune_book_is_forgotten(book, 2000));
+    assert_false(tune_book_is_forgotten(book, 2002));
+    for (uint64_t batch = 0; batch < 3 * TUNE_BOOK_RECALLED; batch++) {
+        row.batch = batch;
+        row.weights[0][0] = (uint8_t)(batch + 1);
+        snprintf(row.options[0], sizeof row.options[0], "CutMargin=%d", (int)batch);
+        assert_true(tune_book_is_forgotten(book, 2 * batch + 1));
+        assert_int_equal(tune_book_recall(book, &row), 0);
+        assert_int_equal(tune_book_recall(book, &row), 0);
+        assert_false(tune_book_is_forgotten(book, 2 * batch + 1));
+        assert_int_equal(tune_book_find(book, 2 * batch)->weights[0][0], (uint8_t)(batch + 1));
+        assert_string_equal(tune_book_find(book, 2 * batch)->options[0], row.options[0]);
+    }
+    assert_true(tune_book_is_forgotten(book, 0));
+    assert_non_null(tune_book_find(book, 2 * (2 * TUNE_BOOK_RECALLED)));
+    assert_int_equal(tune_book_limit(book), 2002);
+    assert_true(tune_book_is_forgotten(ended, 5));
+    assert_int_equal(tune_book_recall(ended, &row), 0);
+    assert_non_null(tune_book_find(ended, 2 * row.batch));
+    tune_book_destroy(book);
+    tune_book_destroy(ended);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(finds_the_players_of_a_pair),
         cmocka_unit_test(news_are_merged_once),
         cmocka_unit_test(old_batches_are_forgotten),
+        cmocka_unit_test(forgotten_batches_are_recalled),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -126,7 +126,7 @@ static inline void sample_answer(struct message *message)
         sample_spec(&message->lease_grant.spec);
         break;
     case MESSAGE_NOTHING:
-        message->nothing = (struct message_nothing){"no experiment is open", 1500};
+        message->nothing = (struct message_nothing){"no experiment is open", 1500, false};
         break;
     case MESSAGE_RESULTS_ACK:
         message->results_ack = (struct message_results_ack){5, 20, 3, exceptions, 2};

@@ -234,6 +234,7 @@ static void test_terms_of_an_experiment_arrive(void **state)
     create->spec.resign_score = 900;
     create->spec.resign_plies = 4;
     create->spec.resign_playout_ppm = 100000;
+    create->spec.reference_speed = 2500000;
     create->audit_ppm = 20000;
     create->share = 7;
     create->core_cap = 12;
@@ -249,6 +250,7 @@ static void test_terms_of_an_experiment_arrive(void **state)
     assert_int_equal(there->spec.resign_score, 900);
     assert_int_equal(there->spec.resign_plies, 4);
     assert_int_equal(there->spec.resign_playout_ppm, 100000);
+    assert_int_equal(there->spec.reference_speed, 2500000);
     assert_int_equal(there->audit_ppm, 20000);
     assert_int_equal(there->share, 7);
     assert_int_equal(there->core_cap, 12);
@@ -263,14 +265,15 @@ static void test_speeds_and_tags_arrive(void **state)
     (void)state;
     struct message hello = sample_message(MESSAGE_HELLO), back;
     strcpy(hello.hello.tags, "arch=x86_64,gpu");
-    hello.hello.speed = 1234567;
-    hello.hello.spread_ppm = 20000;
-    hello.hello.load_ppm = 500000;
+    hello.hello.bench.speed = 1234567;
+    hello.hello.bench.spread_ppm = 20000;
+    hello.hello.bench.load_ppm = 500000;
+    hello.hello.bench.measured_ms = 61000;
     struct frame frame = encode(&hello);
     assert_decodes(frame, &back);
     assert_string_equal(back.hello.tags, "arch=x86_64,gpu");
-    assert_true(back.hello.speed == 1234567 && back.hello.spread_ppm == 20000 &&
-                back.hello.load_ppm == 500000);
+    assert_true(back.hello.bench.speed == 1234567 && back.hello.bench.spread_ppm == 20000 &&
+                back.hello.bench.load_ppm == 500000 && back.hello.bench.measured_ms == 61000);
     message_done(&back);
     free(frame.bytes);
     struct message welcome = sample_message(MESSAGE_WELCOME);
@@ -282,9 +285,27 @@ static void test_speeds_and_tags_arrive(void **state)
     free(frame.bytes);
     struct message request = sample_message(MESSAGE_LEASE_REQUEST);
     request.lease_request.work_ms = 1700;
+    request.lease_request.bench = (struct message_bench){2900000, 20000, 500000, 7000};
     frame = encode(&request);
     assert_decodes(frame, &back);
     assert_int_equal(back.lease_request.work_ms, 1700);
+    assert_memory_equal(&back.lease_request.bench, &request.lease_request.bench,
+                        sizeof(struct message_bench));
+    message_done(&back);
+    free(frame.bytes);
+    struct message nothing = sample_message(MESSAGE_NOTHING);
+    nothing.nothing.measure = true;
+    frame = encode(&nothing);
+    assert_decodes(frame, &back);
+    assert_true(back.nothing.measure);
+    message_done(&back);
+    free(frame.bytes);
+    struct message grant = sample_message(MESSAGE_LEASE_GRANT);
+    grant.lease_grant.scale_ppm = 1234567;
+    grant.lease_grant.measure = true;
+    frame = encode(&grant);
+    assert_decodes(frame, &back);
+    assert_true(back.lease_grant.scale_ppm == 1234567 && back.lease_grant.measure);
     message_done(&back);
     free(frame.bytes);
     struct message results = sample_message(MESSAGE_RESULTS);

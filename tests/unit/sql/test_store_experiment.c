@@ -64,6 +64,8 @@ static void assert_same(const struct store_experiment *one, const struct store_e
     assert_int_equal(one->resign_score, other->resign_score);
     assert_int_equal(one->resign_plies, other->resign_plies);
     assert_int_equal(one->resign_playout_ppm, other->resign_playout_ppm);
+    assert_int_equal(one->has_reference, other->has_reference);
+    assert_int_equal(one->reference_speed, other->reference_speed);
     assert_int_equal(one->audit_ppm, other->audit_ppm);
     assert_int_equal(one->share ? one->share : STORE_SHARE_USUAL, other->share);
     assert_int_equal(one->core_cap, other->core_cap);
@@ -142,6 +144,33 @@ static void comes_back_as_it_was(void **state)
     }
     assert_int_equal(store_experiment_get(store, 99999, &found), STORE_ERROR_REFUSED);
     assert_non_null(strstr(store_reason(store), "99999"));
+}
+
+/* What limits of time are meant for is fixed with the experiment, whatever the cluster's speed becomes. */
+static void limits_of_time_have_a_reference(void **state)
+{
+    (void)state;
+    struct store_experiment untimed = match(), usual = match(), own = match(), later = match(), found;
+    usual.a.limits.time_ms = 20;
+    own.b.limits.clock_ms = 20000;
+    own.has_reference = true;
+    own.reference_speed = 1234567;
+    later.a.limits.time_ms = 30;
+    fixture_create(store, &untimed);
+    fixture_create(store, &usual);
+    fixture_create(store, &own);
+    assert_ok(store, store_reference_put(store, 4000000));
+    assert_ok(store, store_reference_put(store, 4000000));
+    fixture_create(store, &later);
+    assert_true(!untimed.has_reference && usual.has_reference && own.has_reference && later.has_reference);
+    assert_int_equal(usual.reference_speed, 3000000);
+    assert_int_equal(own.reference_speed, 1234567);
+    assert_int_equal(later.reference_speed, 4000000);
+    assert_ok(store, store_experiment_get(store, usual.id, &found));
+    assert_int_equal(found.reference_speed, 3000000);
+    assert_string_equal(
+        fixture_cell(store, "select count(*) from reference_speed where nodes_per_second = 4000000"), "1");
+    assert_ok(store, store_reference_put(store, 3000000));
 }
 
 static void running_ones_in_order(void **state)
@@ -399,12 +428,12 @@ static void sessions_and_leases(void **state)
     assert_string_equal(fixture_cell(store, "select name from session where id = 1"), "sp??t?");
 
     struct store_lease leases[3] = {
-        {1, id, 0, 10, 1, 1, false}, {2, id, 10, 5, 1, 1, false}, {7, id, 0, 10, 2, 1, false}};
+        {1, id, 0, 10, 1, 1, false, 0}, {2, id, 10, 5, 1, 1, false, 1500000}, {7, id, 0, 10, 2, 1, false, 0}};
     assert_ok(store, store_lease_insert(store, leases, 3));
     assert_ok(store, store_lease_insert(store, leases, 3));
-    struct store_lease other = {2, id, 11, 5, 1, 1, false};
+    struct store_lease other = {2, id, 11, 5, 1, 1, false, 0};
     assert_int_equal(store_lease_insert(store, &other, 1), STORE_ERROR_UNIQUE);
-    struct store_lease orphan = {8, id, 11, 5, 1, 99, false};
+    struct store_lease orphan = {8, id, 11, 5, 1, 99, false, 0};
     assert_int_equal(store_lease_insert(store, &orphan, 1), STORE_ERROR_REFUSED);
     assert_ok(store, store_next_ids(store, &lease, &session));
     assert_true(lease == 8 && session == 2);
@@ -413,6 +442,9 @@ static void sessions_and_leases(void **state)
     assert_ok(store, store_lease_end(store, ended, 2, STORE_LEASE_DONE));
     assert_ok(store, store_lease_end(store, ended, 2, STORE_LEASE_EXPIRED));
     assert_string_equal(fixture_cell(store, "select state from lease where id = 1"), "done");
+    assert_string_equal(
+        fixture_cell(store, "select string_agg(id || ':' || scale_ppm, ' ') from lease where id < 3"),
+        "2:1500000");
     struct store_lease *open;
     size_t count;
     assert_ok(store, store_leases_live(store, &open, &count));
@@ -485,17 +517,12 @@ int main(int argc, char **argv)
     (void)argc;
     database_main(argv);
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(comes_back_as_it_was),
-        cmocka_unit_test(running_ones_in_order),
-        cmocka_unit_test(states_move_as_they_may),
-        cmocka_unit_test(one_key_one_experiment),
-        cmocka_unit_test(bad_specifications_are_refused),
-        cmocka_unit_test(rules_may_have_overrides),
-        cmocka_unit_test(counters_hold_their_invariants),
-        cmocka_unit_test(one_verdict_and_it_stays),
-        cmocka_unit_test(verdicts_that_cannot_be),
-        cmocka_unit_test(sessions_and_leases),
-        cmocka_unit_test(events),
+        cmocka_unit_test(comes_back_as_it_was),     cmocka_unit_test(limits_of_time_have_a_reference),
+        cmocka_unit_test(running_ones_in_order),    cmocka_unit_test(states_move_as_they_may),
+        cmocka_unit_test(one_key_one_experiment),   cmocka_unit_test(bad_specifications_are_refused),
+        cmocka_unit_test(rules_may_have_overrides), cmocka_unit_test(counters_hold_their_invariants),
+        cmocka_unit_test(one_verdict_and_it_stays), cmocka_unit_test(verdicts_that_cannot_be),
+        cmocka_unit_test(sessions_and_leases),      cmocka_unit_test(events),
         cmocka_unit_test(the_allow_list),
     };
     return cmocka_run_group_tests(tests, open_store, close_store);
