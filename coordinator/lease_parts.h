@@ -23,6 +23,7 @@ struct pair {
 
 struct experiment {
     uint64_t id, planned, window, prefix;
+    uint64_t reach;        /* pairs below it may be leased, whatever the window says */
     uint64_t block, limit; /* lease_experiment_bound */
     uint64_t cursor;       /* pairs below are not fresh */
     uint64_t touched;      /* pairs at or beyond the cursor that are not fresh: after a restart only */

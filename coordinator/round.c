@@ -25,20 +25,25 @@ struct loading {
     uint64_t worst_pair;
 };
 
-/* A pair can be held only within the window, so holds are set as the rows, which come in key order, reach
- * them. */
+/* A pair is held before its rows, which come in key order, complete it. */
 static void hold_up_to(struct loading *loading, uint64_t pair)
 {
     while (loading->disputed_next < loading->disputed_count &&
-           loading->disputed[loading->disputed_next] <= pair)
-        tally_hold(loading->ledger->tally, loading->disputed[loading->disputed_next++]);
+           loading->disputed[loading->disputed_next] <= pair) {
+        uint64_t disputed = loading->disputed[loading->disputed_next++];
+        if (tally_reach(loading->ledger->tally, disputed) != 0 ||
+            tally_hold(loading->ledger->tally, disputed) == -2)
+            loading->worst = TALLY_MEMORY;
+    }
 }
 
 static void load_standing(void *context, uint64_t pair, unsigned leg, unsigned a_half_points)
 {
     struct loading *loading = context;
     hold_up_to(loading, pair);
-    enum tally_answer answer = tally_add(loading->ledger->tally, pair, leg, a_half_points);
+    enum tally_answer answer = tally_reach(loading->ledger->tally, pair) != 0
+                                   ? TALLY_MEMORY
+                                   : tally_add(loading->ledger->tally, pair, leg, a_half_points);
     if (answer < 0 && loading->worst >= 0) {
         loading->worst = answer;
         loading->worst_pair = pair;
@@ -72,9 +77,8 @@ static enum store_error count_stored(struct round *round, struct ledger *ledger,
     hold_up_to(&loading, UINT64_MAX);
     free(disputed);
     if (error == STORE_OK && loading.worst < 0) {
-        snprintf(text, STORE_TEXT, "experiment %llu, pair %llu: %s (is `window` smaller than it was?)",
-                 (unsigned long long)experiment, (unsigned long long)loading.worst_pair,
-                 tally_answer_text(loading.worst));
+        snprintf(text, STORE_TEXT, "experiment %llu, pair %llu: %s", (unsigned long long)experiment,
+                 (unsigned long long)loading.worst_pair, tally_answer_text(loading.worst));
         error = STORE_ERROR_REFUSED;
     }
     return error;
@@ -187,8 +191,10 @@ static enum store_error count_game(struct round *round, const struct store_game 
         ledger->draft_games_stored++;
     if (ledger->draft_ended)
         return STORE_OK;
+    /* Beyond the window: the prefix fell back after the pair was leased. */
     if (outcome == STORE_GAME_INSERTED &&
-        tally_add(ledger->draft, game->pair, game->leg, game->a_half_points) < 0)
+        (tally_reach(ledger->draft, game->pair) != 0 ||
+         tally_add(ledger->draft, game->pair, game->leg, game->a_half_points) < 0))
         return STORE_ERROR_MEMORY;
     if (tally_pair_complete(ledger->draft, game->pair) &&
         report_complete(report, game->pair, game->session) != 0)

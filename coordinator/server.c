@@ -138,6 +138,13 @@ static void enter_schedule(struct server *server, const struct store_experiment 
                  (unsigned long long)row->id);
 }
 
+void server_move_prefix(struct server *server, struct server_experiment *experiment, uint64_t prefix)
+{
+    experiment->prefix = prefix;
+    if (experiment->furthest < prefix + server->options.window)
+        experiment->furthest = prefix + server->options.window;
+}
+
 static void open_for_work(struct server *server, struct server_experiment *experiment)
 {
     const struct store_experiment *row = &experiment->row;
@@ -193,7 +200,7 @@ struct server_experiment *server_add_experiment(struct server *server, const str
     if (!experiment)
         return NULL;
     experiment->row = *row;
-    experiment->prefix = prefix;
+    server_move_prefix(server, experiment, prefix);
     experiment->ended = row->state == STORE_FINISHED || row->state == STORE_STOPPED;
     if (referee_init(&experiment->referee, &experiment->row, reason, sizeof reason) != 0) {
         log_line(LOG_LEVEL_ERROR, "no-referee", "experiment=%llu reason=\"%s\"", (unsigned long long)row->id,
@@ -290,6 +297,9 @@ static void restore_leases(struct server *server, const struct store_lease *leas
             .attempt = row->attempt,
         };
         enum lease_status status = lease_restore(server->leases, &lease, open, server->now_ms);
+        struct server_experiment *experiment = server_find_experiment(server, row->experiment);
+        if (experiment && experiment->furthest < row->first_pair + row->pair_count)
+            experiment->furthest = row->first_pair + row->pair_count;
         if (status == LEASE_OK)
             continue;
         log_line(LOG_LEVEL_INFO, "lease-not-restored", "lease=%llu reason=\"%s\"",
@@ -332,7 +342,7 @@ void server_reload(struct server *server, const struct job_reload *reload)
     schedule_remove(server->schedule, reload->experiment);
     lease_experiment_remove(server->leases, reload->experiment);
     audit_drop(server->audits, reload->experiment);
-    experiment->prefix = reload->prefix;
+    server_move_prefix(server, experiment, reload->prefix);
     experiment->awaiting = reload->awaiting;
     experiment->waived = 0;
     if (reload->ended) {

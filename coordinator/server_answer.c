@@ -428,7 +428,7 @@ static void answer_report(struct server *server, struct job *job)
     for (size_t i = 0; i < report->disputed_count; i++)
         lease_reissue(server->leases, report->experiment, report->disputed[i].pair,
                       report->disputed[i].session);
-    experiment->prefix = report->prefix;
+    server_move_prefix(server, experiment, report->prefix);
     lease_experiment_advance(server->leases, report->experiment, report->prefix);
     if (report->players)
         server_tune_take(server, experiment, report->players);

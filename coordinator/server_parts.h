@@ -36,6 +36,7 @@ struct server_experiment {
     struct store_experiment row;
     struct referee referee;
     uint64_t prefix;
+    uint64_t furthest;         /* no pair at or above was leased; stays when the prefix falls back */
     unsigned deleting;         /* deletions asked for: nothing of it is taken any more */
     bool ended;                /* no more leases; late results are stored and not counted */
     bool playable;             /* by this engine build */
@@ -94,6 +95,7 @@ struct server {
 
 /* server.c */
 struct server_experiment *server_find_experiment(const struct server *server, uint64_t id);
+void server_move_prefix(struct server *server, struct server_experiment *experiment, uint64_t prefix);
 /* Takes the experiment into memory (referee, schedule, leases). NULL without memory or on rules unknown here.
  */
 struct server_experiment *server_add_experiment(struct server *server, const struct store_experiment *row,

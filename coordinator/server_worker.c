@@ -344,7 +344,7 @@ static void judge(struct server *server, struct session *session, struct job_res
         refuse_game(server, results, game, "there is no such experiment (any more)");
         return;
     }
-    if (!experiment->ended && game->pair >= experiment->prefix + server->options.window) {
+    if (!experiment->ended && game->pair >= experiment->furthest) {
         refuse_game(server, results, game, "far beyond every pair that was leased");
         return;
     }

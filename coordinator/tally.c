@@ -8,6 +8,7 @@ enum { CELL_LEG_BITS = 2, CELL_LEG_MASK = 3, CELL_HELD = 16, CELLS_FIRST = 64 };
 
 struct tally {
     uint64_t planned, window;
+    uint64_t reached; /* pairs below it are within, whatever the window says */
     bool tested;
     struct sprt_test test;
     struct sprt_state sprt;
@@ -137,7 +138,18 @@ static bool cell_complete(uint8_t cell)
 static bool within(const struct tally *tally, uint64_t pair)
 {
     uint64_t prefix = tally->totals.pairs;
-    return pair >= prefix && pair - prefix < tally->window && pair < tally->planned;
+    return pair >= prefix && pair < tally->planned &&
+           (pair - prefix < tally->window || pair < tally->reached);
+}
+
+int tally_reach(struct tally *tally, uint64_t pair)
+{
+    if (pair < tally->totals.pairs || pair >= tally->planned || within(tally, pair))
+        return 0;
+    if (!cells_reach(tally, pair))
+        return -1;
+    tally->reached = pair + 1;
+    return 0;
 }
 
 static void evaluate(struct tally *tally, enum statistics_pair class)

@@ -7,7 +7,8 @@
  * every stored game, in pair order or in any other that keeps within the window.
  *
  * Memory: the window beyond the prefix takes one byte a pair, grown in powers of two, never beyond the
- * `window` of tally_create rounded up; pairs at prefix + window and above are refused. */
+ * `window` of tally_create rounded up; pairs at prefix + window and above are refused
+ * unless tally_reach says that they are stored. */
 #ifndef KROO_COORDINATOR_TALLY_H
 #define KROO_COORDINATOR_TALLY_H
 
@@ -39,7 +40,7 @@ enum tally_answer {
     TALLY_LATE = 2,          /* new, kept, but beyond the deciding pair: never counted */
     TALLY_DUPLICATE = 3,     /* this leg is there already (its content is for the database to compare) */
     TALLY_OUT_OF_RANGE = -1, /* pair beyond the planned ones, leg above 1 or score above 2 */
-    TALLY_BEYOND = -2,       /* at prefix + window or above */
+    TALLY_BEYOND = -2,       /* at prefix + window or above, and beyond tally_reach */
     TALLY_MEMORY = -3,       /* no effect */
 };
 
@@ -54,6 +55,11 @@ struct tally *tally_clone(const struct tally *tally);
 void tally_swap(struct tally *one, struct tally *other);
 /* Takes NULL. */
 void tally_destroy(struct tally *tally);
+
+/* What the database holds of a pair is counted however far beyond the window it lies: the prefix falls back
+ * when games are set aside or a dispute is settled otherwise. The pairs up to this one are taken and held
+ * from now on; a byte each. 0, or -1 without memory. */
+int tally_reach(struct tally *tally, uint64_t pair);
 
 /* A game's score for player a in half points: 0 lost, 1 drawn, 2 won. Negative answers have had no effect. */
 enum tally_answer tally_add(struct tally *tally, uint64_t pair, unsigned leg, unsigned score);

@@ -26,14 +26,19 @@ static uint64_t chance(const struct synthetic *worker)
     return bits;
 }
 
-void synthetic_init(struct synthetic *worker, const char *endpoint, const char *name)
+void synthetic_name(struct synthetic *worker, const char *name)
 {
-    char reason[256];
     *worker = (struct synthetic){.protocol = MESSAGE_PROTOCOL, .credit = 65536};
     snprintf(worker->name, sizeof worker->name, "%s", name);
     snprintf(worker->engine_build, sizeof worker->engine_build, "%s", engine_build());
     worker->bits = chance(worker);
     worker->nonce = chance(worker);
+}
+
+void synthetic_init(struct synthetic *worker, const char *endpoint, const char *name)
+{
+    char reason[256];
+    synthetic_name(worker, name);
     worker->dealer = dealer_create(&endpoint, 1, NULL, NULL, reason, sizeof reason);
     if (!worker->dealer)
         synthetic_give_up(worker, reason);

@@ -31,6 +31,8 @@ struct synthetic_games {
     bool same; /* chance comes from experiment, pair and leg: everybody plays the same game */
 };
 
+/* Who it is, without a connection. */
+void synthetic_name(struct synthetic *worker, const char *name);
 void synthetic_init(struct synthetic *worker, const char *endpoint, const char *name);
 void synthetic_done(struct synthetic *worker);
 _Noreturn void synthetic_give_up(const struct synthetic *worker, const char *why);

@@ -5,6 +5,8 @@
 #include <string.h>
 
 #include "coordinator/round.h"
+#include "coordinator/round_flag.h"
+#include "sql/store_flag.h"
 #include "tests/unit/sql/fixture.h"
 
 enum { PAIRS = 20 };
@@ -145,6 +147,40 @@ static void a_restart_reads_the_same_ledger(void **state)
     assert_true(tally_equal(fresh.ledgers[0]->tally, ledger_of(bench)->tally));
     assert_int_equal(fresh.ledgers[0]->games_stored, ledger_of(bench)->games_stored);
     ledger_book_done(&fresh);
+}
+
+/* The prefix may have gone on for far more pairs than the window has when a worker's games are taken out. */
+static void games_set_aside_far_behind_the_window_are_counted_anew(void **state)
+{
+    struct bench *bench = *state;
+    bool is_new;
+    uint64_t *moved;
+    size_t moved_count;
+    char text[STORE_TEXT];
+    bench->round.window = 4;
+    job_destroy(deliver(bench, 0, 1, 1, 1, false, STORE_GAME_INSERTED));
+    for (size_t pair = 1; pair < 19; pair += 2)
+        job_destroy(deliver(bench, pair, 2, 2, 1, false, STORE_GAME_INSERTED));
+    assert_int_equal(tally_prefix(ledger_of(bench)->tally), 19);
+    assert_ok(bench->store, store_worker_put_aside(bench->store, "local", "worker-1", "hand", "a test",
+                                                   "the test", &is_new));
+    assert_ok(bench->store, round_flag_games(&bench->round, &moved, &moved_count));
+    assert_int_equal(moved_count, 1);
+    free(moved);
+    assert_int_equal(tally_prefix(ledger_of(bench)->tally), 0);
+    struct ledger_book fresh = {0};
+    struct round round = {.store = bench->store, .book = &fresh, .window = 4};
+    struct store_experiment experiment;
+    assert_ok(bench->store, store_experiment_get(bench->store, bench->experiment, &experiment));
+    assert_ok(bench->store, round_load(&round, &experiment, text));
+    assert_int_equal(tally_beyond(fresh.ledgers[0]->tally), 36);
+    ledger_book_done(&fresh);
+    /* A game of a lease from before, beyond the window of now. */
+    job_destroy(deliver(bench, 19, 1, 2, 1, false, STORE_GAME_INSERTED));
+    struct job *report = deliver(bench, 0, 1, 3, 2, false, STORE_GAME_INSERTED);
+    assert_true(report->report.ended);
+    job_destroy(report);
+    assert_int_equal(tally_prefix(ledger_of(bench)->tally), 20);
 }
 
 static void a_conflict_holds_the_prefix_until_two_workers_agree(void **state)
@@ -327,6 +363,8 @@ int main(int argc, char **argv)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(counts_in_pair_order_and_reports_what_is_complete, set_up, tear_down),
         cmocka_unit_test_setup_teardown(a_restart_reads_the_same_ledger, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(games_set_aside_far_behind_the_window_are_counted_anew, set_up,
+                                        tear_down),
         cmocka_unit_test_setup_teardown(a_conflict_holds_the_prefix_until_two_workers_agree, set_up,
                                         tear_down),
         cmocka_unit_test_setup_teardown(a_pair_disputed_as_it_completes_does_not_count, set_up, tear_down),
