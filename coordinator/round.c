@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "coordinator/captures.h"
 #include "coordinator/round_audit.h"
 #include "coordinator/round_tune.h"
 #include "engine/tables.h"
@@ -269,6 +270,41 @@ static enum store_error settle_disputes(struct round *round, const struct store_
     return error;
 }
 
+/* What the games that were stored capture. */
+static enum store_error count_captures(struct round *round, const struct store_game *games,
+                                       const enum store_outcome *outcome, size_t count)
+{
+    struct captures captures = {0};
+    enum store_error error = STORE_OK;
+    for (size_t i = 0; i < count && error == STORE_OK; i++) {
+        const struct ledger *ledger = ledger_book_find(round->book, games[i].experiment);
+        uint64_t segment = games[i].pair / STORE_SEGMENT_PAIRS;
+        if (outcome[i] != STORE_GAME_INSERTED)
+            continue;
+        if (!ledger || !ledger->terms)
+            error = store_captures_forget(round->store, games[i].experiment, segment);
+        else if (captures_count(&captures, games[i].experiment, segment, &ledger->terms->rules,
+                                games[i].moves, games[i].plies) != 0)
+            error = STORE_ERROR_MEMORY;
+    }
+    for (size_t i = 0; i < captures.count && error == STORE_OK; i++)
+        error = store_captures_add(round->store, &captures.segments[i]);
+    captures_done(&captures);
+    return error;
+}
+
+/* A settled dispute may have replaced a game: its segment is due. */
+static bool may_replace(struct round *round, const struct store_game *games,
+                        const enum store_outcome *outcome, size_t count)
+{
+    for (size_t i = 0; i < count; i++) {
+        const struct ledger *ledger = ledger_book_find(round->book, games[i].experiment);
+        if (opens_or_settles(ledger, &games[i], outcome[i]) || !ledger || !ledger->terms)
+            return true;
+    }
+    return false;
+}
+
 static size_t games_of(const struct job *jobs)
 {
     size_t count = 0;
@@ -296,6 +332,8 @@ static enum store_error put_games(struct round *round, struct job *jobs)
     if (error == STORE_OK)
         error = store_faults_of_games(round->store, games, count);
     if (error == STORE_OK)
+        error = count_captures(round, games, outcome, count);
+    if (error == STORE_OK)
         error = hold_conflicts(round, games, outcome, count);
     for (size_t i = 0; i < count && error == STORE_OK; i++)
         error = count_game(round, &games[i], outcome[i]);
@@ -303,6 +341,8 @@ static enum store_error put_games(struct round *round, struct job *jobs)
         error = round_audit_games(round, games, outcome, count);
     if (error == STORE_OK)
         error = settle_disputes(round, games, outcome, count);
+    if (error == STORE_OK && may_replace(round, games, outcome, count))
+        error = captures_settle(round->store);
     at = 0;
     for (struct job *job = jobs; job && error == STORE_OK; job = job->next)
         if (job->kind == JOB_RESULTS && job->results.count) {

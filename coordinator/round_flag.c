@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "coordinator/captures.h"
 #include "coordinator/fleet.h"
 #include "coordinator/record.h"
 #include "coordinator/round_audit.h"
@@ -91,6 +92,8 @@ static enum store_error take_games(struct round *round, struct ledger *ledger, b
         error = store_games_set_aside(round->store, ledger->experiment.id, &games);
     if (error == STORE_OK && games > 0)
         error = count_anew(round, ledger);
+    if (error == STORE_OK && games > 0)
+        error = captures_settle(round->store);
     if (error == STORE_OK)
         error = store_commit(round->store);
     else if (error != STORE_ERROR_CONNECTION)

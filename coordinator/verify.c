@@ -7,8 +7,9 @@
 #include <string.h>
 
 #include "coordinator/terms.h"
-#include "engine/adjudicate.h"
+#include "coordinator/verify_captures.h"
 #include "coordinator/verify_tune.h"
+#include "engine/adjudicate.h"
 #include "coordinator/withdraw.h"
 
 struct verify {
@@ -37,6 +38,8 @@ struct verify {
     struct sprt_state sprt;
     uint64_t games, differences;
     struct verify_tune *tune; /* NULL: no tune */
+    struct captures captures;
+    bool no_memory;
 };
 
 static void differ(struct verify *verify, const char *format, ...) __attribute__((format(printf, 2, 3)));
@@ -95,6 +98,7 @@ void verify_destroy(struct verify *verify)
     game_destroy(verify->game);
     terms_destroy(verify->terms);
     verify_tune_destroy(verify->tune);
+    captures_done(&verify->captures);
     free(verify);
 }
 
@@ -264,6 +268,9 @@ void verify_game(struct verify *verify, const struct store_game *game)
     check_fields(verify, game);
     check_opening(verify, game);
     check_replay(verify, game);
+    if (captures_count(&verify->captures, game->experiment, game->pair / STORE_SEGMENT_PAIRS,
+                       verify->setup.rules, game->moves, strlen(game->moves)) != 0)
+        verify->no_memory = true;
     if (verify->watch->progress && verify->games % 256 == 0)
         verify->watch->progress(verify->watch->context, verify->games);
 }
@@ -496,7 +503,7 @@ static int take_row(void *context, const struct store_table *row)
     return 0;
 }
 
-static void differ_tune(void *context, const char *text)
+static void differ_part(void *context, const char *text)
 {
     differ(context, "%s", text);
 }
@@ -531,11 +538,15 @@ static enum store_error run(struct store *store, uint64_t experiment, const stru
         if (error == STORE_OK)
             error = ask_rollups(store, verify, parameters);
         if (error == STORE_OK)
+            error = verify->no_memory
+                        ? STORE_ERROR_MEMORY
+                        : verify_captures(store, experiment, &verify->captures, differ_part, verify);
+        if (error == STORE_OK)
             error = ask_standing(store, verify, parameters);
         if (error == STORE_OK)
             close_pair(verify);
         if (error == STORE_OK && verify->tune)
-            error = verify_tune_check(verify->tune, store, differ_tune, verify);
+            error = verify_tune_check(verify->tune, store, differ_part, verify);
         if (error == STORE_OK)
             verify_finish(verify, totals);
     } else {

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "coordinator/captures.h"
 #include "coordinator/round_audit.h"
 #include "coordinator/round_flag.h"
 #include "engine/build.h"
@@ -540,9 +541,11 @@ static enum store_error read_start(struct writer *writer, struct writer_start *s
     struct store *store = writer->round.store;
     struct store_experiment *running = NULL;
     size_t count = 0;
-    uint64_t session;
+    uint64_t session, segments = 0;
     *start = (struct writer_start){0};
-    enum store_error error = store_experiments_running(store, &running, &count);
+    enum store_error error = captures_catch_up(store, &segments);
+    if (error == STORE_OK)
+        error = store_experiments_running(store, &running, &count);
     if (error == STORE_OK)
         error = store_audit_secret(store, writer->round.secret);
     if (error == STORE_OK)

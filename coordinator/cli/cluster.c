@@ -13,6 +13,7 @@
 #include <sys/un.h>
 #include <unistd.h>
 
+#include "coordinator/captures.h"
 #include "coordinator/cli/args.h"
 #include "coordinator/cli/commands.h"
 #include "coordinator/cli/connect.h"
@@ -277,6 +278,22 @@ static void offer_extension(const char *conninfo)
         args_warn("the server extension kroo_oware cannot be used: %s", reason);
 }
 
+/* Of games that were stored before the database counted them. */
+static uint64_t count_captures(const char *conninfo)
+{
+    char reason[STORE_TEXT];
+    uint64_t segments = 0;
+    struct store *store = store_open(conninfo, "kroo_owner", "kroo migrate", reason, sizeof reason);
+    if (store && captures_catch_up(store, &segments) != STORE_OK)
+        snprintf(reason, sizeof reason, "%s", store_reason(store));
+    else if (store)
+        reason[0] = '\0';
+    store_close(store);
+    if (reason[0])
+        args_warn("captures by ply are not counted yet, the coordinator's start will: %s", reason);
+    return segments;
+}
+
 static int bring_up(struct cluster *cluster, const struct up_request *request)
 {
     bool started, fresh;
@@ -288,6 +305,7 @@ static int bring_up(struct cluster *cluster, const struct up_request *request)
     if (migrate_run(cluster->postgres.conninfo, NULL, reason, sizeof reason) < 0)
         return args_refuse("migrations: %s", reason);
     offer_extension(cluster->postgres.conninfo);
+    count_captures(cluster->postgres.conninfo);
     if (write_config(cluster) != 0)
         return COMMAND_REFUSED;
     if (fresh && sign_what_is_there(cluster) != COMMAND_DONE)
@@ -468,6 +486,7 @@ int migrate_command(int argc, char **argv)
     char reason[512];
     argp_parse(&argp, argc, argv, 0, NULL, &common);
     int applied = -1, status;
+    uint64_t segments = 0;
     struct settings *settings = connect_settings(&common, &status);
     const char *database = settings ? settings_get(settings, "database", NULL) : NULL;
     if (!settings)
@@ -476,8 +495,10 @@ int migrate_command(int argc, char **argv)
         applied = migrate_run(database, common.json ? NULL : report_migration, reason, sizeof reason);
     else
         snprintf(reason, sizeof reason, "no database is set");
-    if (applied >= 0)
+    if (applied >= 0) {
         offer_extension(database);
+        segments = count_captures(database);
+    }
     settings_destroy(settings);
     if (applied < 0)
         return args_refuse("migrate: %s", reason);
@@ -485,5 +506,7 @@ int migrate_command(int argc, char **argv)
         printf("{\"applied\":%d}\n", applied);
     else
         printf("%d applied\n", applied);
+    if (segments > 0 && !common.json)
+        printf("captures counted in %llu segments of games\n", (unsigned long long)segments);
     return COMMAND_DONE;
 }

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "coordinator/captures.h"
 #include "coordinator/round.h"
 #include "coordinator/round_flag.h"
 #include "sql/store_flag.h"
@@ -98,6 +99,22 @@ static const char *stored_by(const struct bench *bench, uint64_t pair)
              "pair_no = %llu",
              (unsigned long long)bench->experiment, (unsigned long long)pair);
     return fixture_cell(bench->store, sql);
+}
+
+/* What was added with the games is what a count of them gives. */
+static void assert_captures_agree(const struct bench *bench)
+{
+    static const char sql[] =
+        "select coalesce(string_agg(r::text, ' ' order by r.segment), 'none') || "
+        "(select count(*) from capture_due) from capture_rollup r where experiment_id = %" PRIu64;
+    char before[4096];
+    snprintf(before, sizeof before, "%s", fixture_cell_of(bench->store, sql, bench->experiment));
+    assert_true(strlen(before) > 100);
+    assert_ok(bench->store, store_begin(bench->store));
+    assert_ok(bench->store, store_captures_forget(bench->store, bench->experiment, 0));
+    assert_ok(bench->store, captures_settle(bench->store));
+    assert_ok(bench->store, store_commit(bench->store));
+    assert_string_equal(fixture_cell_of(bench->store, sql, bench->experiment), before);
 }
 
 static void counts_in_pair_order_and_reports_what_is_complete(void **state)
@@ -210,6 +227,7 @@ static void a_conflict_holds_the_prefix_until_two_workers_agree(void **state)
                         "select state || ', ' || settlement from dispute where experiment_id = %" PRIu64,
                         bench->experiment),
         "settled, kept: two independent workers agree");
+    assert_captures_agree(bench);
     assert_string_equal(fixture_cell_of(bench->store,
                                         "select count(*) from verify_counters(%" PRIu64
                                         ") where recorded is distinct from recomputed",
@@ -242,6 +260,7 @@ static void a_pair_disputed_as_it_completes_does_not_count(void **state)
     assert_int_equal(sick->results.outcome[0], STORE_GAME_CONFLICT);
     assert_int_equal(bench->round.reports->report.prefix, 0);
     job_destroy(bench->round.reports);
+    assert_captures_agree(bench);
     job_destroy(honest);
     job_destroy(sick);
     assert_string_equal(fixture_cell_of(bench->store,
@@ -264,6 +283,7 @@ static void the_first_content_loses_when_it_stands_alone(void **state)
     assert_string_equal(stored_by(bench, 7), "4,4");
     job_destroy(deliver(bench, 7, 1, 3, 3, false, STORE_GAME_CONFLICT));
     assert_string_equal(stored_by(bench, 7), "2,2");
+    assert_captures_agree(bench);
     struct job *report = deliver(bench, 6, 1, 1, 1, false, STORE_GAME_INSERTED);
     assert_int_equal(report->report.prefix, 8);
     job_destroy(report);
