@@ -626,6 +626,7 @@ static void store_fault(struct server *server, struct session *session, const st
     static const char *const kinds[] = {[MESSAGE_FAULT_START] = "start",
                                         [MESSAGE_FAULT_SELF_TEST] = "self-test",
                                         [MESSAGE_FAULT_BUILD] = "build",
+                                        [MESSAGE_FAULT_OVERTIME] = "overtime",
                                         [MESSAGE_FAULT_UNSIGNED] = "unsigned"};
     const struct message_fault *fault = &release->fault;
     server->counters.unsigned_engines += fault->kind == MESSAGE_FAULT_UNSIGNED;
@@ -636,7 +637,8 @@ static void store_fault(struct server *server, struct session *session, const st
     job->fault.row = (struct store_fault){.experiment = fault->experiment,
                                           .session = session->id,
                                           .side = "\0ab"[fault->side],
-                                          .has_game = fault->kind == MESSAGE_FAULT_START,
+                                          .has_game = fault->kind == MESSAGE_FAULT_START ||
+                                                      fault->kind == MESSAGE_FAULT_OVERTIME,
                                           .pair = fault->pair,
                                           .leg = (uint8_t)fault->leg,
                                           .attempt = fault->attempt,

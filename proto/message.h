@@ -239,6 +239,7 @@ enum message_fault_kind {
     MESSAGE_FAULT_START = 1, /* before its first move of a game */
     MESSAGE_FAULT_SELF_TEST, /* it answers otherwise than where it was added */
     MESSAGE_FAULT_BUILD,     /* it cannot be built from its sources */
+    MESSAGE_FAULT_OVERTIME,  /* the game did not end within its bound */
     MESSAGE_FAULT_UNSIGNED,  /* no key that is trusted there has signed it */
 };
 
@@ -247,7 +248,7 @@ struct message_fault {
     enum message_fault_kind kind; /* 0: none */
     uint64_t experiment;
     uint32_t side; /* 1: player a, 2: player b */
-    uint64_t pair; /* of MESSAGE_FAULT_START, as the rest */
+    uint64_t pair; /* of MESSAGE_FAULT_START and OVERTIME, as the rest */
     uint32_t leg, attempt;
     char moves[MESSAGE_FAULT_MOVES_MAX]; /* up to where it failed */
 };

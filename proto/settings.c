@@ -22,7 +22,7 @@ static const char *const names[] = {
     "term_ms",    "progress_ms",  "drain_ms",   "slots",      "log_level", "name",
     "window",     "tables",       "move_ms",    "tags",       "pin",       "reference_speed",
     "timed_slow", "timed_spread", "timed_load", "hooks",      "metrics",   "log_format",
-    "timed_age",  "measure_ms",   "sign",       "trust",      "peer_rate"};
+    "timed_age",  "measure_ms",   "game_ms",    "sign",       "trust",     "peer_rate"};
 enum { NAMES = sizeof names / sizeof *names };
 
 struct settings {

@@ -194,6 +194,10 @@ static void say_progress(struct worker *worker, int64_t now)
         if (lease->state == LEASE_OVER)
             continue;
         uint64_t plies = players_plies(worker->players, lease);
+        if (players_think(worker->players, lease, now) && plies <= lease->plies_told)
+            atomic_fetch_add(&lease->plies,
+                             lease->plies_told - plies + 1); /* a long thought is progress, too */
+        plies = players_plies(worker->players, lease);
         if (plies > lease->plies_told)
             lease->plies_told = plies;
         leases[count++] = (struct message_lease_progress){

@@ -120,9 +120,8 @@ static int open_play(struct worker *worker, char *reason, size_t reason_size)
     worker->tasks = queue_create(sizeof(struct task), games);
     worker->outcomes = queue_create(sizeof(struct outcome), INSIDE_OUTCOMES_MAX);
     if (worker->wake_fd >= 0 && worker->tasks != NULL && worker->outcomes != NULL)
-        worker->players =
-            players_create(worker->options.slots, claimed > 0 ? cores : NULL, (int)worker->options.move_ms,
-                           worker->tasks, worker->outcomes, worker->wake_fd);
+        worker->players = players_create(worker->options.slots, claimed > 0 ? cores : NULL, worker->tasks,
+                                         worker->outcomes, worker->wake_fd);
     if (worker->players != NULL)
         worker->prepare =
             prepare_create(worker->folder.engines, (int)worker->options.move_ms, worker->wake_fd);

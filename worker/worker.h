@@ -41,6 +41,7 @@ struct worker_options {
     uint32_t measure_ms;         /* again so often while idle */
     bool pin;                    /* play threads to cores of their own, where there are enough */
     uint32_t move_ms; /* a program that has not moved by then under a limit of nodes or plies hangs */
+    uint32_t game_ms; /* a game that has not ended by then is given up; 0: by its limits */
     const char *const *tables; /* endgame tables on a disk */
     size_t table_count;
     uint32_t reply_ms, batch_ms;

@@ -36,6 +36,7 @@ enum option_key {
     OPTION_SPOOL_MAX,
     OPTION_TABLES,
     OPTION_MOVE_MS,
+    OPTION_GAME_MS,
     OPTION_TAGS,
     OPTION_NO_PIN,
     OPTION_TRUST,
@@ -84,6 +85,10 @@ static const struct argp_option options[] = {
      "A program that has not answered by then, its move under a limit of nodes or plies included, hangs "
      "(default 60000)",
      0},
+    {"game-ms", OPTION_GAME_MS, "MS", 0,
+     "A game that has not ended by then is given up as a fault (default: by its limits and this machine's "
+     "speed, at least 10 minutes)",
+     0},
     {"drain-ms", OPTION_DRAIN_MS, "MS", 0, "Time to leave in after SIGTERM (default 5000)", 0},
     {"exit-when-idle", OPTION_EXIT_WHEN_IDLE, "SECONDS", 0, "Leave after so long without work", 0},
     {"connect-timeout", OPTION_CONNECT_TIMEOUT, "SECONDS", 0,
@@ -99,7 +104,8 @@ static const char doc[] =
     "Plays leased pairs of a Kroo coordinator and returns them."
     "\vSettings come from options, KROO_* variables (KROO_ENDPOINT, KROO_KEY, KROO_SERVER_KEY, KROO_STATE, "
     "KROO_NAME, "
-    "KROO_SLOTS, KROO_TAGS, KROO_TRUST, KROO_PIN, KROO_TABLES, KROO_MOVE_MS, KROO_MEASURE_MS, KROO_DRAIN_MS, "
+    "KROO_SLOTS, KROO_TAGS, KROO_TRUST, KROO_PIN, KROO_TABLES, KROO_MOVE_MS, KROO_GAME_MS, KROO_MEASURE_MS, "
+    "KROO_DRAIN_MS, "
     "KROO_LOG_LEVEL, KROO_LOG_FORMAT), the "
     "settings file, "
     "defaults, in "
@@ -160,6 +166,7 @@ static error_t parse(int key, char *argument, struct argp_state *state)
         {OPTION_LOG_LEVEL, "log_level"},
         {OPTION_TABLES, "tables"},
         {OPTION_MOVE_MS, "move_ms"},
+        {OPTION_GAME_MS, "game_ms"},
         {OPTION_TAGS, "tags"},
         {OPTION_TRUST, "trust"},
         {OPTION_LOG_FORMAT, "log_format"},
@@ -369,6 +376,7 @@ static void take_settings(struct arguments *arguments, const struct settings *se
     worker->slots = (unsigned)setting_number(settings, "slots", 1, PLAYERS_MAX, cores > 0 ? cores : 1);
     worker->drain_ms = (uint32_t)setting_number(settings, "drain_ms", 0, 3600 * 1000, WORKER_DRAIN_MS);
     worker->move_ms = (uint32_t)setting_number(settings, "move_ms", 100, 24 * 3600 * 1000, DIALECT_MOVE_MS);
+    worker->game_ms = (uint32_t)setting_number(settings, "game_ms", 0, INT32_MAX, 0);
     snprintf(table_list, sizeof table_list, "%s", settings_get(settings, "tables", ""));
     split_tables(table_list, tables, worker);
     worker->pin = setting_number(settings, "pin", 0, 1, 1) == 1;

@@ -22,6 +22,8 @@ static const char *status_text(enum play_status status)
         return "no opening leaves the game unfinished";
     case PLAY_FAILED:
         return "a program failed before its first move";
+    case PLAY_OVERTIME:
+        return "the game does not end";
     }
     return "unknown";
 }
@@ -474,6 +476,7 @@ void workload_adopt(struct worker *worker, const struct message_lease_grant *gra
     }
     uint32_t scale_ppm = grant->scale_ppm > 0 ? grant->scale_ppm : worker->scale_ppm;
     lease_scale_time(lease, scale_ppm > 0 ? scale_ppm : MESSAGE_SCALE_USUAL);
+    lease_bound_time(lease, worker->options.move_ms, worker->options.game_ms, worker->yardstick.speed);
     worker->leases[worker->lease_count++] = lease;
     log_line(LOG_LEVEL_DEBUG, "lease",
              "lease=%" PRIu64 " experiment=%" PRIu64 " first=%" PRIu64 " pairs=%u attempt=%u", lease->id,
@@ -575,12 +578,13 @@ static bool pair_spool(struct worker *worker, struct lease *lease, uint32_t inde
 static void note_failure(struct worker *worker, const struct outcome *outcome)
 {
     const struct lease *lease = outcome->task.lease;
-    worker->release_fault = (struct message_fault){.kind = MESSAGE_FAULT_START,
-                                                   .experiment = lease->spec.experiment,
-                                                   .side = outcome->side,
-                                                   .pair = lease->first_pair + outcome->task.index,
-                                                   .leg = outcome->task.leg,
-                                                   .attempt = lease->attempt};
+    worker->release_fault = (struct message_fault){
+        .kind = outcome->status == PLAY_OVERTIME ? MESSAGE_FAULT_OVERTIME : MESSAGE_FAULT_START,
+        .experiment = lease->spec.experiment,
+        .side = outcome->side,
+        .pair = lease->first_pair + outcome->task.index,
+        .leg = outcome->task.leg,
+        .attempt = lease->attempt};
     memcpy(worker->release_fault.moves, outcome->moves, sizeof worker->release_fault.moves);
 }
 
@@ -592,7 +596,8 @@ static bool outcome_take(struct worker *worker, struct outcome *outcome, int64_t
         return true;
     if (outcome->status != PLAY_DONE) {
         char why[MESSAGE_TEXT_MAX];
-        if (outcome->status == PLAY_FAILED && lease->state != LEASE_OVER)
+        if ((outcome->status == PLAY_FAILED || outcome->status == PLAY_OVERTIME) &&
+            lease->state != LEASE_OVER)
             note_failure(worker, outcome);
         snprintf(why, sizeof why, "pair %" PRIu64 " leg %u cannot be played: %s%s%.300s",
                  lease->first_pair + outcome->task.index, outcome->task.leg, status_text(outcome->status),

@@ -25,8 +25,8 @@ comment on column artifact_seal.signed_by is 'Who stored it.';
 comment on column artifact_seal.signed_at is 'When.';
 
 alter table fault drop constraint fault_kind_check,
-    add constraint fault_kind_check check (kind in ('start', 'self-test', 'build', 'unsigned', 'illegal-move', 'deadline', 'crash'));
-comment on column fault.kind is 'start (before its first move: no game), self-test (it answers otherwise than where it was added), build (its sources cannot be built), unsigned (no key that the worker trusts has signed it), or how its game was lost: illegal-move, deadline, crash.';
+    add constraint fault_kind_check check (kind in ('start', 'self-test', 'build', 'overtime', 'unsigned', 'illegal-move', 'deadline', 'crash'));
+comment on column fault.kind is 'start (before its first move: no game), self-test (it answers otherwise than where it was added), build (its sources cannot be built), overtime (the game did not end within its bound: no game), unsigned (no key that the worker trusts has signed it), or how its game was lost: illegal-move, deadline, crash.';
 
 grant select on artifact_seal to kroo_coordinator, kroo_trainer, kroo_reader;
 grant insert on artifact_seal to kroo_coordinator;
