@@ -124,6 +124,7 @@ select set_eq($$select proname::text from pg_proc where pronamespace = 'kroo'::r
     and has_function_privilege('kroo_reader', oid, 'EXECUTE')$$, words($$
     counters_recompute
     experiment_descendants
+    repeats_by_text
     rollup_due
     rollup_endings
     rollup_openings

@@ -41,6 +41,7 @@ select tables_are('kroo', words($$
     length_rollup
     migration
     opening_rollup
+    pair_repeat
     pair_rollup
     peer
     player
