@@ -93,7 +93,8 @@ static bool take_line(const char *name, const char *value, struct engine_set *ou
         return !out->has_source && (out->has_source = artifact_parse_hex(value, out->source) == 0);
     if (strcmp(name, "recipe") == 0)
         return out->recipe[0] == '\0' && take_text(value, out->recipe, sizeof out->recipe);
-    return strcmp(name, "product") == 0 && out->product[0] == '\0' && take_text(value, out->product, sizeof out->product);
+    return strcmp(name, "product") == 0 && out->product[0] == '\0' &&
+           take_text(value, out->product, sizeof out->product);
 }
 
 int engine_set_parse(const void *bytes, size_t size, struct engine_set *out, char *reason, size_t reason_size)
