@@ -688,6 +688,8 @@ static enum store_error single_work(struct round *round, struct job *job)
                                  &job->hooks.count);
     case JOB_ARTIFACT:
         return round_tune_artifact(round, job);
+    case JOB_SEALS:
+        return store_seals(round->store, job->seals.sha256, job->seals.list, &job->seals.count);
     case JOB_LOOKUP:
         return single_lookup(round, job);
     case JOB_PLAYERS:
