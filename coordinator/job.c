@@ -89,6 +89,7 @@ void job_destroy(struct job *job)
     case JOB_EVENT:
     case JOB_PROMOTE:
     case JOB_LOOKUP:
+    case JOB_SEALS:
     case JOB_PLAYERS:
     case JOB_LOST:
         break;

@@ -14,6 +14,7 @@
 #include "proto/message.h"
 #include "proto/socket.h"
 #include "sql/store_flag.h"
+#include "sql/store_seal.h"
 
 enum job_kind {
     /* grouped in one transaction */
@@ -36,6 +37,7 @@ enum job_kind {
     JOB_PROMOTE,
     JOB_HOOKS,    /* claims hooks that are due */
     JOB_ARTIFACT, /* an artifact's bytes, for the chunks */
+    JOB_SEALS,    /* who signed one */
     JOB_LOOKUP,   /* an experiment that is not in memory */
     JOB_PLAYERS,  /* of a batch of a tune that is not in memory (any more) */
     /* from the writer, unasked */
@@ -138,6 +140,12 @@ struct job_artifact {
     size_t size;
 };
 
+struct job_seals {
+    uint8_t sha256[STORE_HASH];
+    struct store_seal list[STORE_SEALS_MAX];
+    size_t count;
+};
+
 struct job_lookup {
     uint64_t id;
     bool found;
@@ -222,6 +230,7 @@ struct job {
         struct job_promote promote;
         struct job_hooks hooks;
         struct job_artifact artifact;
+        struct job_seals seals;
         struct job_lookup lookup;
         struct job_players players;
         struct job_report report;

@@ -6,6 +6,7 @@
 
 #include "coordinator/fitness.h"
 #include "coordinator/meter.h"
+#include "coordinator/ration.h"
 #include "proto/message.h"
 #include "proto/socket.h"
 
@@ -28,6 +29,7 @@ struct session {
     char told[MESSAGE_TEXT_MAX]; /* why it got nothing when it asked last; "": it got something */
     int64_t told_ms;
     uint64_t games, duplicates, refused; /* answered so far */
+    struct allowance reports;            /* rows that it can cause beside its results */
     bool stored;                         /* its row is committed */
     uint64_t worker;                     /* audit_worker: who it is, whatever the session */
     unsigned setbacks;                   /* leases given back for a player's fault since its last game */

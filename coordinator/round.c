@@ -15,6 +15,7 @@
 #include "proto/artifact.h"
 #include "proto/log.h"
 #include "sql/store_audit.h"
+#include "sql/store_repeat.h"
 
 /* --- reading an experiment into a ledger --- */
 
@@ -38,18 +39,25 @@ static void hold_up_to(struct loading *loading, uint64_t pair)
     }
 }
 
-static void load_standing(void *context, uint64_t pair, unsigned leg, unsigned a_half_points)
+static void load_game(void *context, const struct store_game *game)
 {
     struct loading *loading = context;
-    hold_up_to(loading, pair);
-    enum tally_answer answer = tally_reach(loading->ledger->tally, pair) != 0
+    hold_up_to(loading, game->pair);
+    enum tally_answer answer = tally_reach(loading->ledger->tally, game->pair) != 0
                                    ? TALLY_MEMORY
-                                   : tally_add(loading->ledger->tally, pair, leg, a_half_points);
+                                   : ledger_add_game(loading->ledger, loading->ledger->tally, game);
     if (answer < 0 && loading->worst >= 0) {
         loading->worst = answer;
-        loading->worst_pair = pair;
+        loading->worst_pair = game->pair;
     }
     loading->ledger->games_stored++;
+}
+
+static void load_standing(void *context, uint64_t pair, unsigned leg, unsigned a_half_points)
+{
+    struct store_game game = {
+        .pair = pair, .leg = (uint8_t)leg, .a_half_points = (uint8_t)a_half_points, .moves = ""};
+    load_game(context, &game);
 }
 
 /* Without them the experiment is known and counted, and waits for a referee. */
@@ -72,7 +80,8 @@ static enum store_error count_stored(struct round *round, struct ledger *ledger,
         store_disputed_pairs(round->store, experiment, &disputed, &loading.disputed_count);
     loading.disputed = disputed;
     if (error == STORE_OK)
-        error = store_standings(round->store, experiment, load_standing, &loading);
+        error = ledger->games ? store_played_all(round->store, experiment, load_game, &loading)
+                              : store_standings(round->store, experiment, load_standing, &loading);
     if (error != STORE_OK)
         snprintf(text, STORE_TEXT, "%s", store_reason(round->store));
     hold_up_to(&loading, UINT64_MAX);
@@ -91,9 +100,11 @@ enum store_error round_load(struct round *round, const struct store_experiment *
     struct ledger *ledger = ledger_create(experiment, round->window);
     if (!ledger)
         return STORE_ERROR_MEMORY;
-    enum store_error error = count_stored(round, ledger, text);
+    enum store_error error = load_terms(round, ledger, text);
+    if (error == STORE_OK && ledger_tell_repeats(ledger) != 0)
+        error = STORE_ERROR_MEMORY;
     if (error == STORE_OK)
-        error = load_terms(round, ledger, text);
+        error = count_stored(round, ledger, text);
     if (error == STORE_OK && experiment->kind == STORE_TUNE)
         error = round_tune_load(round, ledger, text);
     if (error == STORE_OK) {
@@ -112,12 +123,20 @@ enum store_error round_recount(struct round *round, struct ledger *ledger)
 {
     char text[STORE_TEXT];
     struct ledger *fresh = ledger_create(&ledger->experiment, round->window);
-    enum store_error error =
-        fresh && ledger_draft(ledger) == 0 ? count_stored(round, fresh, text) : STORE_ERROR_MEMORY;
+    if (!fresh || ledger_draft(ledger) != 0) {
+        ledger_destroy(fresh);
+        return STORE_ERROR_MEMORY;
+    }
+    fresh->games = ledger->games; /* lent */
+    if (fresh->games)
+        tally_tell_repeats(fresh->tally);
+    enum store_error error = count_stored(round, fresh, text);
     if (error == STORE_OK) {
         tally_swap(ledger->draft, fresh->tally);
         ledger->draft_games_stored = fresh->games_stored;
+        ledger->recounted = ledger->games != NULL;
     }
+    fresh->games = NULL;
     ledger_destroy(fresh);
     return error;
 }
@@ -194,8 +213,7 @@ static enum store_error count_game(struct round *round, const struct store_game 
         return STORE_OK;
     /* Beyond the window: the prefix fell back after the pair was leased. */
     if (outcome == STORE_GAME_INSERTED &&
-        (tally_reach(ledger->draft, game->pair) != 0 ||
-         tally_add(ledger->draft, game->pair, game->leg, game->a_half_points) < 0))
+        (tally_reach(ledger->draft, game->pair) != 0 || ledger_add_game(ledger, ledger->draft, game) < 0))
         return STORE_ERROR_MEMORY;
     if (tally_pair_complete(ledger->draft, game->pair) &&
         report_complete(report, game->pair, game->session) != 0)
@@ -375,7 +393,9 @@ enum store_error round_put_counters(struct round *round)
         if (!ledger->draft)
             continue;
         struct store_counters counters = ledger_counters(ledger);
-        error = store_counters_update(round->store, ledger->experiment.id, &counters);
+        error = ledger_put_repeats(ledger, round->store);
+        if (error == STORE_OK)
+            error = store_counters_update(round->store, ledger->experiment.id, &counters);
         if (error == STORE_OK && ledger->course && !ledger->draft_ended)
             error = round_tune_advance(round, ledger);
         if (error == STORE_OK && !ledger->draft_ended && tally_decision(ledger->draft) != TALLY_NONE)
@@ -636,6 +656,7 @@ static enum store_error single_create(struct round *round, struct job *job)
         error = check_files(round, job, &create->experiment.b);
     if (error == STORE_OK)
         error = check_terms(round, job);
+    create->experiment.repeat_rule = repeat_game_rule(&create->experiment);
     if (error == STORE_OK)
         error = store_experiment_create(round->store, &create->experiment, &create->existed);
     if (error != STORE_OK)
@@ -685,6 +706,8 @@ static enum store_error single_work(struct round *round, struct job *job)
                                  &job->hooks.count);
     case JOB_ARTIFACT:
         return round_tune_artifact(round, job);
+    case JOB_SEALS:
+        return store_seals(round->store, job->seals.sha256, job->seals.list, &job->seals.count);
     case JOB_LOOKUP:
         return single_lookup(round, job);
     case JOB_PLAYERS:

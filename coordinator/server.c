@@ -13,10 +13,27 @@
 
 /* --- small things --- */
 
+/* Lines about what others do are bounded, so that nobody fills the disk with them. */
+static bool may_tell(struct server *server, struct allowance *allowance)
+{
+    bool may = allowance_take(allowance, SERVER_TOLD_BURST, SERVER_TOLD_A_MINUTE, server->now_ms);
+    server->counters.untold += !may;
+    return may;
+}
+
+bool server_may_report(struct server *server, struct session *session)
+{
+    bool may =
+        allowance_take(&session->reports, SERVER_REPORTS_BURST, SERVER_REPORTS_A_MINUTE, server->now_ms);
+    server->counters.untold += !may;
+    return may;
+}
+
 void server_reply(struct server *server, const struct socket_peer *peer, struct message *message)
 {
     enum socket_error error = router_send(server->router, peer, message);
-    if (error != SOCKET_OK && error != SOCKET_ERROR_GONE)
+    bool unsent = error != SOCKET_OK && error != SOCKET_ERROR_GONE;
+    if (unsent && may_tell(server, &server->told_unsent))
         log_line(LOG_LEVEL_WARNING, "send-failed", "kind=%s error=%d: the peer will ask again",
                  message_kind_name(message->kind), (int)error);
 }
@@ -347,11 +364,18 @@ static bool admit(void *context, const char public_key_z85[KEYS_TEXT])
 {
     struct server *server = context;
     bool admitted = allowlist_admits(&server->allowlist, public_key_z85);
-    if (!admitted)
+    if (!admitted && may_tell(server, &server->told_keys))
         log_line(LOG_LEVEL_WARNING, "key-refused",
                  "key=%s: not listed; `kroo key allow NAME %s --role worker`", public_key_z85,
                  public_key_z85);
     return admitted;
+}
+
+/* Beyond its ration, and beyond what is answered of that. */
+static bool is_spent(void *context, const struct socket_peer *peer)
+{
+    const struct server *server = context;
+    return ration_is_spent(server->rations, ration_peer(peer->id, peer->id_size), server->now_ms);
 }
 
 static int create_books(struct server *server, uint64_t next_lease, char *reason, size_t reason_size)
@@ -362,7 +386,8 @@ static int create_books(struct server *server, uint64_t next_lease, char *reason
     server->schedule = schedule_create();
     server->leases = lease_book_create(&policy, next_lease);
     server->audits = audit_book_create(server->options.term_ms);
-    if (server->roster && server->schedule && server->leases && server->audits)
+    server->rations = ration_create(server->options.peer_rate);
+    if (server->rations && server->roster && server->schedule && server->leases && server->audits)
         return 0;
     snprintf(reason, reason_size, "no memory for the books");
     return -1;
@@ -390,6 +415,8 @@ static int open_server(struct server *server, int wake, atomic_bool *stop, char 
                                        server, reason, reason_size);
         outcome = server->router ? 0 : -1;
     }
+    if (outcome == 0)
+        router_discard_by(server->router, is_spent, server);
     for (size_t i = 0; outcome == 0 && router_endpoint(server->router, i); i++)
         log_line(LOG_LEVEL_INFO, "listening", "endpoint=%s build=\"%s\"", router_endpoint(server->router, i),
                  engine_build());
@@ -405,6 +432,7 @@ static void close_server(struct server *server)
     schedule_destroy(server->schedule);
     lease_book_destroy(server->leases);
     audit_book_destroy(server->audits);
+    ration_destroy(server->rations);
     free(server->flags);
     allowlist_done(&server->allowlist);
     for (size_t i = 0; i < server->experiment_count; i++) {
@@ -437,6 +465,9 @@ static void serve_session(struct server *server, struct session *session, struct
     case MESSAGE_ARTIFACT_REQUEST:
         server_artifact_request(server, session, message);
         break;
+    case MESSAGE_SEALS_REQUEST:
+        server_seals_request(server, session, message);
+        break;
     case MESSAGE_CREATE_EXPERIMENT:
         server_create(server, session, message);
         break;
@@ -458,8 +489,34 @@ static void serve_session(struct server *server, struct session *session, struct
     }
 }
 
+/* Whether a message is within its peer's ration; refused with the time to wait where it is not. */
+static bool is_rationed(struct server *server, const struct socket_peer *peer, const struct message *message)
+{
+    uint32_t retry_ms;
+    enum ration_verdict verdict =
+        ration_take(server->rations, ration_peer(peer->id, peer->id_size), server->now_ms, &retry_ms);
+    if (verdict == RATION_SERVE)
+        return true;
+    server->counters.noisy++;
+    if (may_tell(server, &server->told_noise)) {
+        const struct session *session = roster_find_peer(server->roster, peer);
+        log_line(
+            LOG_LEVEL_WARNING, "peer-noisy",
+            "peer=%s name=%s message=%s: more than %u messages a second; refused, and beyond that dropped",
+            allowlist_name(&server->allowlist, peer->user), session ? session->name : "?",
+            message_kind_name(message->kind), server->options.peer_rate);
+    }
+    if (verdict == RATION_REFUSE)
+        server_refuse(server, peer, message->request, MESSAGE_REFUSAL_BUSY, retry_ms,
+                      "more than %u messages a second came over this connection: wait for answers",
+                      server->options.peer_rate);
+    return false;
+}
+
 static void serve(struct server *server, const struct socket_peer *peer, struct message *message)
 {
+    if (!is_rationed(server, peer, message))
+        return;
     if (!allowlist_admits(&server->allowlist, peer->user)) {
         server->counters.not_allowed++;
         server_refuse(server, peer, message->request, MESSAGE_REFUSAL_NOT_ALLOWED, 0,
@@ -477,6 +534,13 @@ static void serve(struct server *server, const struct socket_peer *peer, struct 
                       "not known here: say HELLO, then send again what was not acknowledged");
         return;
     }
+    if (!allowlist_allows_role(&server->allowlist, peer->user, session->role)) {
+        server->counters.not_allowed++;
+        server_refuse(server, peer, message->request, MESSAGE_REFUSAL_NOT_ALLOWED, 0,
+                      "this key may not be a %s any more: `kroo key ls` shows its role",
+                      session->role == MESSAGE_ROLE_WORKER ? "worker" : "user");
+        return;
+    }
     session->heard_ms = server->now_ms;
     serve_session(server, session, message);
 }
@@ -492,7 +556,7 @@ static void receive_some(struct server *server)
             return;
         if (error == SOCKET_OK)
             serve(server, &peer, &message);
-        else if (allowlist_admits(&server->allowlist, peer.user))
+        else if (allowlist_admits(&server->allowlist, peer.user) && is_rationed(server, &peer, &message))
             server_refuse(server, &peer, message.request, MESSAGE_REFUSAL_MALFORMED, 0, "%s", reason);
         message_done(&message);
     }
@@ -557,15 +621,17 @@ static void tick(struct server *server)
     server_tend_hooks(server);
 }
 
-static void store_fault(struct server *server, const struct session *session,
-                        const struct message_release *release)
+static void store_fault(struct server *server, struct session *session, const struct message_release *release)
 {
     static const char *const kinds[] = {[MESSAGE_FAULT_START] = "start",
                                         [MESSAGE_FAULT_SELF_TEST] = "self-test",
                                         [MESSAGE_FAULT_BUILD] = "build",
-                                        [MESSAGE_FAULT_OVERTIME] = "overtime"};
+                                        [MESSAGE_FAULT_OVERTIME] = "overtime",
+                                        [MESSAGE_FAULT_UNSIGNED] = "unsigned"};
     const struct message_fault *fault = &release->fault;
-    struct job *job = server_find_experiment(server, fault->experiment) ? job_create(JOB_FAULT) : NULL;
+    server->counters.unsigned_engines += fault->kind == MESSAGE_FAULT_UNSIGNED;
+    bool known = server_find_experiment(server, fault->experiment) != NULL;
+    struct job *job = known && server_may_report(server, session) ? job_create(JOB_FAULT) : NULL;
     if (!job)
         return;
     job->fault.row = (struct store_fault){.experiment = fault->experiment,

@@ -86,14 +86,14 @@ static void charge_games(struct server *server, const struct job *job)
 }
 
 /* One event a batch, however much of it differs. */
-static void note_conflicts(struct server *server, const struct job *job)
+static void note_conflicts(struct server *server, struct session *session, const struct job *job)
 {
     const struct store_game *first = NULL;
     size_t conflicts = 0;
     for (size_t i = 0; i < job->results.count; i++)
         if (job->results.outcome[i] == STORE_GAME_CONFLICT && conflicts++ == 0)
             first = &job->results.games[i];
-    if (first)
+    if (first && (!session || server_may_report(server, session)))
         server_event(
             server, "dispute", first->experiment, job->session,
             "pair %llu leg %u: two contents under one key; the prefix waits (%zu of %zu games of this "
@@ -126,7 +126,7 @@ static void answer_results(struct server *server, struct job *job)
         session->duplicates += ack->duplicates;
     }
     charge_games(server, job);
-    note_conflicts(server, job);
+    note_conflicts(server, session, job);
     histogram_add(&server->metrics.histogram[METRIC_ACKNOWLEDGE_SECONDS], metrics_now_s() - job->made_s);
     server_reply(server, &job->peer, &message);
 }
@@ -475,11 +475,14 @@ static void answer_peers(struct server *server, struct job *job)
 void server_take_answer(struct server *server, struct job *job)
 {
     static void (*const answers[])(struct server *, struct job *) = {
-        [JOB_RESULTS] = answer_results,   [JOB_GRANT] = answer_grant,       [JOB_SESSION] = answer_session,
-        [JOB_CREATE] = answer_create,     [JOB_CONTROL] = answer_control,   [JOB_PROMOTE] = answer_promote,
-        [JOB_HOOKS] = server_start_hooks, [JOB_ARTIFACT] = answer_artifact, [JOB_LOOKUP] = answer_lookup,
-        [JOB_REPORT] = answer_report,     [JOB_PEERS] = answer_peers,       [JOB_RECHECK] = answer_recheck,
-        [JOB_RELOAD] = answer_reload,     [JOB_PLAYERS] = answer_players,   [JOB_LOST] = NULL,
+        [JOB_RESULTS] = answer_results,    [JOB_GRANT] = answer_grant,
+        [JOB_SESSION] = answer_session,    [JOB_CREATE] = answer_create,
+        [JOB_CONTROL] = answer_control,    [JOB_PROMOTE] = answer_promote,
+        [JOB_HOOKS] = server_start_hooks,  [JOB_ARTIFACT] = answer_artifact,
+        [JOB_LOOKUP] = answer_lookup,      [JOB_REPORT] = answer_report,
+        [JOB_PEERS] = answer_peers,        [JOB_RECHECK] = answer_recheck,
+        [JOB_RELOAD] = answer_reload,      [JOB_PLAYERS] = answer_players,
+        [JOB_SEALS] = server_answer_seals, [JOB_LOST] = NULL,
     };
     if (job->kind == JOB_LOST)
         server->lost = true;

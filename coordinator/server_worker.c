@@ -39,6 +39,34 @@ void server_welcome(struct server *server, struct session *session, uint64_t req
     server_reply(server, &session->peer, &message);
 }
 
+struct census {
+    const char *user;
+    size_t count;
+};
+
+static void count_one(void *context, struct session *session)
+{
+    struct census *census = context;
+    census->count += strcmp(session->peer.user, census->user) == 0;
+}
+
+/* One key cannot fill the roster; whoever needs no key is on this machine. */
+static bool is_crowded(struct server *server, const struct socket_peer *peer, uint64_t request)
+{
+    struct census census = {.user = peer->user};
+    if (!allowlist_find(&server->allowlist, peer->user))
+        return false;
+    roster_each(server->roster, count_one, &census);
+    if (census.count < SERVER_SESSIONS_A_KEY)
+        return false;
+    server->counters.crowded++;
+    server_refuse(server, peer, request, MESSAGE_REFUSAL_BUSY, server_jitter(server, 60000),
+                  "this key has %zu sessions already: give other machines keys of their own, or wait until "
+                  "silent ones are forgotten",
+                  census.count);
+    return true;
+}
+
 /* The session of this process: known already, or new. NULL when it cannot be had; the peer is told. */
 static struct session *session_for(struct server *server, const struct socket_peer *peer,
                                    const struct message *message)
@@ -56,6 +84,8 @@ static struct session *session_for(struct server *server, const struct socket_pe
                       "this connection has a session already");
         return NULL;
     }
+    if (!session && is_crowded(server, peer, message->request))
+        return NULL;
     if (session)
         roster_move(server->roster, session, peer);
     else
@@ -372,10 +402,11 @@ void server_results(struct server *server, struct session *session, struct messa
     if (job->results.refused_count) {
         const struct message_game_answer *first = &job->results.refused[0];
         session->refused += job->results.refused_count;
-        server_event(server, "game-refused", first->experiment, session->id,
-                     "worker %s, pair %llu leg %u: %s (%zu of %zu games refused)", session->name,
-                     (unsigned long long)first->pair, first->leg, first->text, job->results.refused_count,
-                     received->game_count);
+        if (server_may_report(server, session))
+            server_event(server, "game-refused", first->experiment, session->id,
+                         "worker %s, pair %llu leg %u: %s (%zu of %zu games refused)", session->name,
+                         (unsigned long long)first->pair, first->leg, first->text, job->results.refused_count,
+                         received->game_count);
     }
     server_submit(server, job);
 }

@@ -9,6 +9,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "proto/seal.h"
+
 enum {
     MESSAGE_PROTOCOL = 1,     /* the version we speak */
     MESSAGE_PROTOCOL_MIN = 1, /* the oldest we still understand */
@@ -58,6 +60,8 @@ enum message_kind {
     MESSAGE_STATUS_REQUEST,
     MESSAGE_STATUS_REPLY,
     MESSAGE_CONTROL_EXPERIMENT,
+    MESSAGE_SEALS_REQUEST,
+    MESSAGE_SEALS,
     MESSAGE_KINDS
 };
 
@@ -236,6 +240,7 @@ enum message_fault_kind {
     MESSAGE_FAULT_SELF_TEST, /* it answers otherwise than where it was added */
     MESSAGE_FAULT_BUILD,     /* it cannot be built from its sources */
     MESSAGE_FAULT_OVERTIME,  /* the game did not end within its bound */
+    MESSAGE_FAULT_UNSIGNED,  /* no key that is trusted there has signed it */
 };
 
 /* A program that gives no game here. */
@@ -267,6 +272,16 @@ struct message_artifact_chunk {
     uint64_t offset, size;
     uint8_t *content;
     size_t content_size;
+};
+
+struct message_seals_request {
+    uint8_t sha256[MESSAGE_HASH];
+};
+
+struct message_seals {
+    uint8_t sha256[MESSAGE_HASH];
+    struct seal *seals; /* at most SEALS_MAX */
+    size_t seal_count;
 };
 
 struct message_sprt {
@@ -356,6 +371,8 @@ struct message {
         struct message_release release;
         struct message_artifact_request artifact_request;
         struct message_artifact_chunk artifact_chunk;
+        struct message_seals_request seals_request;
+        struct message_seals seals;
         struct message_create_experiment create_experiment;
         struct message_stop_experiment stop_experiment;
         struct message_control_experiment control_experiment;

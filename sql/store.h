@@ -118,15 +118,17 @@ struct store_experiment {
     uint32_t audit_ppm, share, core_cap;
     char tags[STORE_TAGS];
     char on_finish[STORE_TEXT];
+    uint32_t repeat_rule; /* whether repeated pairs count: decided when it is made, see 017_repeats.sql */
 };
 
 /* Counters of the prefix that counts, player a's view; the CHECK constraints of STATISTICS hold. */
 struct store_counters {
     uint64_t games_stored; /* rows in game, counted or not */
-    uint64_t prefix_pairs; /* contiguous finished pairs from 0 that count */
+    uint64_t prefix_pairs; /* contiguous finished pairs from 0 */
     uint64_t ll, ld, dd, wl, dw, ww;
     uint64_t wins, draws, losses;
     double llr;
+    uint64_t repeated_pairs; /* of the prefix; they count in none of the above */
 };
 
 /* Inserts the experiment, its players, its partition of `game` and its counters; sets experiment->id, and the

@@ -336,14 +336,13 @@ static int receive_standing(void *context, const struct store_field *fields)
     return 0;
 }
 
-static enum store_error read_standings(struct store *store, const char *from, uint64_t experiment,
-                                       store_standing *row, void *context)
+enum store_error store_standings(struct store *store, uint64_t experiment, store_standing *row, void *context)
 {
     char sql[256];
     snprintf(sql, sizeof sql,
-             "copy (select pair_no, leg, a_half_points from %s where experiment_id = %" PRIu64
+             "copy (select pair_no, leg, a_half_points from kroo.game where experiment_id = %" PRIu64
              " order by pair_no, leg) to stdout (format binary)",
-             from, experiment);
+             experiment);
     struct standings standings = {.row = row, .context = context};
     int stopped = 0;
     enum store_error error = store_set_limit(store, STORE_STREAM_MS);
@@ -355,17 +354,6 @@ static enum store_error read_standings(struct store *store, const char *from, ui
     if (error == STORE_OK)
         error = store_set_limit(store, STORE_STATEMENT_MS);
     return error;
-}
-
-enum store_error store_standings(struct store *store, uint64_t experiment, store_standing *row, void *context)
-{
-    return read_standings(store, "kroo.game", experiment, row, context);
-}
-
-enum store_error store_verdict_standings(struct store *store, uint64_t experiment, store_standing *row,
-                                         void *context)
-{
-    return read_standings(store, "kroo.verdict_standing", experiment, row, context);
 }
 
 enum store_error store_disputed_pairs(struct store *store, uint64_t experiment, uint64_t **pairs,

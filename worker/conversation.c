@@ -6,8 +6,9 @@
 #include "worker/inside.h"
 
 static const char *const ask_names[ASK_KINDS] = {
-    [ASK_HELLO] = "HELLO",       [ASK_LEASE] = "LEASE_REQUEST", [ASK_RESULTS] = "RESULTS",
-    [ASK_PROGRESS] = "PROGRESS", [ASK_RELEASE] = "RELEASE",     [ASK_ARTIFACT] = "ARTIFACT_REQUEST",
+    [ASK_HELLO] = "HELLO",         [ASK_LEASE] = "LEASE_REQUEST", [ASK_RESULTS] = "RESULTS",
+    [ASK_PROGRESS] = "PROGRESS",   [ASK_RELEASE] = "RELEASE",     [ASK_ARTIFACT] = "ARTIFACT_REQUEST",
+    [ASK_SEALS] = "SEALS_REQUEST",
 };
 
 /* --- the session's steps --- */
@@ -214,6 +215,13 @@ static void say_artifact(struct worker *worker, int64_t now)
         ask(worker, ASK_ARTIFACT, &message, now);
 }
 
+static void say_seals(struct worker *worker, int64_t now)
+{
+    struct message message = {.kind = MESSAGE_SEALS_REQUEST};
+    if (may_ask(worker, ASK_SEALS, now) && notary_request(&worker->notary, &message.seals_request))
+        ask(worker, ASK_SEALS, &message, now);
+}
+
 static void say_release(struct worker *worker, bool goodbye, int64_t now)
 {
     if (!may_ask(worker, ASK_RELEASE, now) || (worker->release_count == 0 && !goodbye))
@@ -315,6 +323,7 @@ static void ready_tick(struct worker *worker, int64_t now)
     say_results(worker, now);
     say_progress(worker, now);
     say_artifact(worker, now);
+    say_seals(worker, now);
     say_release(worker, false, now);
     say_lease_request(worker, now);
     see_to_deadlines(worker, now);
@@ -491,6 +500,10 @@ static void request_refused(struct worker *worker, enum ask_kind kind, const str
         return;
     if (kind == ASK_RESULTS)
         results_refused(worker, refused->text);
+    if (kind == ASK_SEALS) {
+        notary_fail(&worker->notary, refused->text);
+        workload_prepared(worker, now);
+    }
     if (kind == ASK_ARTIFACT && worker->fetch.under_way) {
         workload_artifact_failed(worker, refused->text, now);
         fetch_end(&worker->fetch);
@@ -533,6 +546,7 @@ static void hear_answer(struct worker *worker, enum ask_kind kind, const struct 
         [ASK_PROGRESS] = {MESSAGE_PROGRESS_ACK, MESSAGE_PROGRESS_ACK},
         [ASK_RELEASE] = {MESSAGE_RELEASE_ACK, MESSAGE_RELEASE_ACK},
         [ASK_ARTIFACT] = {MESSAGE_ARTIFACT_CHUNK, MESSAGE_ARTIFACT_CHUNK},
+        [ASK_SEALS] = {MESSAGE_SEALS, MESSAGE_SEALS},
     };
     if (message->kind != expected[kind][0] && message->kind != expected[kind][1]) {
         log_line(LOG_LEVEL_WARNING, "wrong-answer", "message=%s answer=%s", ask_names[kind],
@@ -567,6 +581,10 @@ static void hear_answer(struct worker *worker, enum ask_kind kind, const struct 
         break;
     case ASK_ARTIFACT:
         hear_chunk(worker, &message->artifact_chunk, now);
+        break;
+    case ASK_SEALS:
+        if (notary_hear(&worker->notary, &message->seals))
+            workload_prepared(worker, now);
         break;
     case ASK_KINDS:
         break;

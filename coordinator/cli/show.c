@@ -11,6 +11,7 @@
 #include "coordinator/cli/table.h"
 #include "coordinator/estimate.h"
 #include "coordinator/record.h"
+#include "coordinator/repeat_game.h"
 #include "coordinator/timecontrol.h"
 #include "proto/artifact.h"
 
@@ -174,8 +175,11 @@ static void print_counts(const struct show *show)
 {
     const struct store_counters *c = show->counters;
     unsigned long long beyond = show->record.counters.games_stored - 2 * c->prefix_pairs;
-    printf("  %-11s %llu counted of %s%llu", "pairs", (unsigned long long)c->prefix_pairs,
-           show->has_test ? "at most " : "", (unsigned long long)show->record.experiment.planned_pairs);
+    printf("  %-11s %llu counted", "pairs", (unsigned long long)(c->prefix_pairs - c->repeated_pairs));
+    if (c->repeated_pairs)
+        printf(", %llu repeated pairs not counted,", (unsigned long long)c->repeated_pairs);
+    printf(" of %s%llu", show->has_test ? "at most " : "",
+           (unsigned long long)show->record.experiment.planned_pairs);
     printf("; %llu games stored, %llu of them not counted%s\n",
            (unsigned long long)show->record.counters.games_stored, beyond,
            beyond && !show->record.has_verdict ? " yet" : "");
@@ -349,13 +353,15 @@ static json_t *specification_json(const struct show *show)
 
 static json_t *counts_json(const struct store_counters *c)
 {
-    return json_pack("{s:I, s:[I,I,I,I,I,I], s:s, s:[I,I,I,I,I], s:s, s:I, s:I, s:I}", "pairs",
-                     (json_int_t)c->prefix_pairs, "counts", (json_int_t)c->ll, (json_int_t)c->ld,
-                     (json_int_t)c->dd, (json_int_t)c->wl, (json_int_t)c->dw, (json_int_t)c->ww,
-                     "count_order", statistics_order_name(6), "pentanomial", (json_int_t)c->ll,
-                     (json_int_t)c->ld, (json_int_t)(c->dd + c->wl), (json_int_t)c->dw, (json_int_t)c->ww,
-                     "pentanomial_order", statistics_order_name(5), "wins", (json_int_t)c->wins, "draws",
-                     (json_int_t)c->draws, "losses", (json_int_t)c->losses);
+    return json_pack("{s:I, s:I, s:I, s:[I,I,I,I,I,I], s:s, s:[I,I,I,I,I], s:s, s:I, s:I, s:I}", "pairs",
+                     (json_int_t)c->prefix_pairs, "repeated_pairs", (json_int_t)c->repeated_pairs,
+                     "counted_pairs", (json_int_t)(c->prefix_pairs - c->repeated_pairs), "counts",
+                     (json_int_t)c->ll, (json_int_t)c->ld, (json_int_t)c->dd, (json_int_t)c->wl,
+                     (json_int_t)c->dw, (json_int_t)c->ww, "count_order", statistics_order_name(6),
+                     "pentanomial", (json_int_t)c->ll, (json_int_t)c->ld, (json_int_t)(c->dd + c->wl),
+                     (json_int_t)c->dw, (json_int_t)c->ww, "pentanomial_order", statistics_order_name(5),
+                     "wins", (json_int_t)c->wins, "draws", (json_int_t)c->draws, "losses",
+                     (json_int_t)c->losses);
 }
 
 static json_t *unbiased_json(const struct show *show)
@@ -395,8 +401,9 @@ static json_t *verdict_json(const struct show *show)
     const struct store_verdict *v = &show->record.verdict;
     if (!show->record.has_verdict)
         return json_null();
-    return json_pack("{s:s, s:I, s:s, s:s, s:s, s:i}", "verdict", v->verdict, "pairs",
-                     (json_int_t)v->counters.prefix_pairs, "by", v->by, "reason", v->reason, "written_at",
+    return json_pack("{s:s, s:I, s:I, s:s, s:s, s:s, s:i}", "verdict", v->verdict, "pairs",
+                     (json_int_t)v->counters.prefix_pairs, "repeated_pairs",
+                     (json_int_t)v->counters.repeated_pairs, "by", v->by, "reason", v->reason, "written_at",
                      show->record.verdict_at, "formula_version", v->formula_version);
 }
 
@@ -424,6 +431,8 @@ static int print_object(const struct show *show)
     json_t *counts = counts_json(show->counters);
     if (!object || !counts || json_object_update_new(object, counts) != 0)
         return args_refuse("out of memory");
+    json_object_set_new(object, "repeats_count",
+                        json_boolean(show->record.experiment.repeat_rule == REPEAT_RULE_NONE));
     json_object_set_new(object, "games_stored", json_integer((json_int_t)show->record.counters.games_stored));
     json_object_set_new(object, "estimate", estimate_json(show));
     json_object_set_new(object, "sprt", test_json(show));

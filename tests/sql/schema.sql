@@ -9,6 +9,7 @@ create function tests.words(list text) returns text[] language sql immutable as 
 $$;
 select tables_are('kroo', words($$
     artifact
+    artifact_seal
     audit
     audit_request
     audit_secret
@@ -40,6 +41,7 @@ select tables_are('kroo', words($$
     length_rollup
     migration
     opening_rollup
+    pair_repeat
     pair_rollup
     peer
     player
