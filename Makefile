@@ -181,7 +181,7 @@ $(BUILD)/tests/worker/test_process: | $(BUILD)/kroo-engine
 $(BUILD)/tests/eval/test_kroo_train: | $(BUILD)/kroo-train
 .SECONDARY:
 # Synthetic workers and a sick cable, for the coordinator's bench and the system tests.
-TEST_PROGRAMS := $(BUILD)/bench/load $(BUILD)/bench/crowd $(BUILD)/bench/generate $(BUILD)/bench/trainer $(BUILD)/tests/system/liar $(BUILD)/tests/system/proxy
+TEST_PROGRAMS := $(BUILD)/bench/load $(BUILD)/bench/crowd $(BUILD)/bench/generate $(BUILD)/bench/trainer $(BUILD)/tests/system/liar $(BUILD)/tests/system/siege $(BUILD)/tests/system/proxy
 # Players with faults, and one that tries to get out.
 TEST_PLAYERS := $(BUILD)/tests/players/player $(BUILD)/tests/players/prisoner
 TEST_PROGRAMS += $(TEST_PLAYERS)
@@ -215,7 +215,14 @@ $(BUILD)/fault/simulate: $(call obj,tests/fault/simulate.c) $(SIMULATION) $(LIB_
 $(BUILD)/fault/growth: $(call obj,tests/fault/growth.c) $(LIB_COORDINATOR) $(LIB_ENGINE)
 	@mkdir -p $(@D)
 	$(link) -lm
+TEST_PROGRAMS += $(BUILD)/tests/fault/freezer
+$(BUILD)/tests/fault/freezer: $(call obj,tests/fault/freezer.c)
+	@mkdir -p $(@D)
+	$(link)
 $(BUILD)/tests/system/proxy: $(call obj,tests/system/proxy.c)
+	@mkdir -p $(@D)
+	$(link)
+$(BUILD)/tests/system/siege: $(call obj,tests/system/siege.c)
 	@mkdir -p $(@D)
 	$(link)
 

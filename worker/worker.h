@@ -9,6 +9,7 @@
 #include <stdint.h>
 
 #include "proto/keys.h"
+#include "proto/seal.h"
 
 enum {
     WORKER_CREDIT = 4096,
@@ -26,6 +27,7 @@ struct worker_options {
     size_t endpoint_count;
     const struct keys *keys; /* NULL: none, on ipc */
     const char *server_key;  /* z85; NULL: none */
+    struct seal_trust trust; /* whose signatures programs need; none: they need none */
     const char *state;       /* folder */
     const char *name;        /* for people */
     const char *tags;        /* what it has, comma separated, as proto/tags.h has them */

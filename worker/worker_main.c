@@ -39,6 +39,7 @@ enum option_key {
     OPTION_GAME_MS,
     OPTION_TAGS,
     OPTION_NO_PIN,
+    OPTION_TRUST,
     OPTION_LOG_FORMAT,
 };
 
@@ -58,6 +59,10 @@ static const struct argp_option options[] = {
      "Where the coordinator listens: ipc://PATH or tcp://HOST:PORT", 0},
     {"key", OPTION_KEY, "FILE", 0, "Secret key of this worker (`kroo key new NAME` makes one)", 0},
     {"server-key", OPTION_SERVER_KEY, "FILE|TEXT", 0, "The coordinator's public key, needed with --key", 0},
+    {"trust", OPTION_TRUST, "FILE|KEY,...", 0,
+     "Public signing keys: programs other than the built-in engine run only if one of these has signed them "
+     "(default: none is needed)",
+     0},
     {"state", OPTION_STATE, "FOLDER", 0, "Spool and weights (default var/worker-NAME); one process a folder",
      0},
     {"name", OPTION_NAME, "NAME", 0, "What people see (default the host's name)", 0},
@@ -99,7 +104,7 @@ static const char doc[] =
     "Plays leased pairs of a Kroo coordinator and returns them."
     "\vSettings come from options, KROO_* variables (KROO_ENDPOINT, KROO_KEY, KROO_SERVER_KEY, KROO_STATE, "
     "KROO_NAME, "
-    "KROO_SLOTS, KROO_TAGS, KROO_PIN, KROO_TABLES, KROO_MOVE_MS, KROO_GAME_MS, KROO_MEASURE_MS, "
+    "KROO_SLOTS, KROO_TAGS, KROO_TRUST, KROO_PIN, KROO_TABLES, KROO_MOVE_MS, KROO_GAME_MS, KROO_MEASURE_MS, "
     "KROO_DRAIN_MS, "
     "KROO_LOG_LEVEL, KROO_LOG_FORMAT), the "
     "settings file, "
@@ -163,6 +168,7 @@ static error_t parse(int key, char *argument, struct argp_state *state)
         {OPTION_MOVE_MS, "move_ms"},
         {OPTION_GAME_MS, "game_ms"},
         {OPTION_TAGS, "tags"},
+        {OPTION_TRUST, "trust"},
         {OPTION_LOG_FORMAT, "log_format"},
     };
     for (size_t i = 0; i < sizeof settings / sizeof *settings; i++)
@@ -382,6 +388,9 @@ static void take_settings(struct arguments *arguments, const struct settings *se
     worker->endpoints = endpoints;
     worker->endpoint_count = split_endpoints(list, endpoints);
     load_keys(settings, worker, &arguments->keys, server_key);
+    char reason[512];
+    if (seal_trust_add(&worker->trust, settings_get(settings, "trust", ""), reason, sizeof reason) != 0)
+        die(STATUS_USAGE, reason);
 }
 
 int main(int argc, char **argv)

@@ -21,7 +21,9 @@ struct load_options {
     uint32_t batch_pairs, lease_pairs, times, leases;
     enum synthetic_winner winner;
     double score;
-    bool same, hold, alter, half;
+    bool same, hold, alter, half, hang;
+    uint32_t variant;
+    const char *architecture;
 };
 
 struct load_worker {
@@ -122,6 +124,7 @@ static void play_lease(struct load_worker *worker, const struct message_lease_gr
     struct synthetic_games made;
     synthetic_games_init(&made, &worker->synthetic, &grant->spec);
     made.same = options->same;
+    made.variant = options->variant;
     made.winner = options->winner;
     made.score = options->score;
     struct message_game *games = calloc(MESSAGE_GAMES_MAX, sizeof *games);
@@ -141,6 +144,17 @@ static void play_lease(struct load_worker *worker, const struct message_lease_gr
     free(games);
 }
 
+/* What a worker says whose play threads hang. */
+static void show_no_progress(struct load_worker *worker, uint64_t lease)
+{
+    struct message_lease_progress still = {.lease = lease, .plies = 1};
+    struct message news = {.kind = MESSAGE_PROGRESS, .progress = {&still, 1}}, answer;
+    bool woken;
+    ask(worker, &news, &answer);
+    message_done(&answer);
+    dealer_wait(worker->synthetic.dealer, -1, 100, &woken);
+}
+
 static void take_lease(struct load_worker *worker, const struct message_lease_grant *grant)
 {
     if (!worker->first_ms)
@@ -148,6 +162,8 @@ static void take_lease(struct load_worker *worker, const struct message_lease_gr
     if (worker->options->hold && worker->leases == 0)
         pthread_barrier_wait(worker->leased);
     worker->leases++;
+    while (worker->options->hang)
+        show_no_progress(worker, grant->lease);
     play_lease(worker, grant);
 }
 
@@ -159,6 +175,7 @@ static void *run(void *context)
     struct message answer;
     snprintf(name, sizeof name, "%.48s-%u", options->name, worker->number);
     synthetic_init(&worker->synthetic, options->endpoint, name);
+    worker->synthetic.architecture = options->architecture;
     synthetic_hello(&worker->synthetic, &answer);
     if (answer.kind != MESSAGE_WELCOME)
         synthetic_give_up(&worker->synthetic,
@@ -198,7 +215,10 @@ enum {
     OPTION_TIMES,
     OPTION_LEASES,
     OPTION_WINNER,
-    OPTION_SCORE
+    OPTION_SCORE,
+    OPTION_HANG,
+    OPTION_VARIANT,
+    OPTION_ARCHITECTURE
 };
 
 static const struct argp_option options_known[] = {
@@ -212,6 +232,9 @@ static const struct argp_option options_known[] = {
     {"times", OPTION_TIMES, "N", 0, "Send every batch so often", 0},
     {"alter", OPTION_ALTER, NULL, 0, "Send every batch once more, each game with other content", 0},
     {"half", OPTION_HALF, NULL, 0, "Deliver only the first game of each pair", 0},
+    {"hang", OPTION_HANG, NULL, 0, "Take a lease and get nowhere with it, for ever", 0},
+    {"variant", OPTION_VARIANT, "N", 0, "As --same, for everybody of the same N (0)", 0},
+    {"architecture", OPTION_ARCHITECTURE, "NAME", 0, "What HELLO says of the machine (nothing)", 0},
     {0},
 };
 
@@ -259,6 +282,16 @@ static error_t parse(int key, char *text, struct argp_state *state)
         return 0;
     case OPTION_HALF:
         options->half = true;
+        return 0;
+    case OPTION_HANG:
+        options->hang = true;
+        return 0;
+    case OPTION_VARIANT:
+        options->same = true;
+        options->variant = whole(state, text, UINT32_MAX - 1);
+        return 0;
+    case OPTION_ARCHITECTURE:
+        options->architecture = text;
         return 0;
     case ARGP_KEY_ARG:
         if (state->arg_num == 0)

@@ -1,7 +1,7 @@
 -- Least rights: what each role may do, and what it may not.
 \ir fixture.psql
 begin;
-select plan(30);
+select plan(36);
 select t_experiment('match', true, 10) \g /dev/null
 
 select roles_are(array(select rolname from pg_roles where rolname !~ '^kroo_')
@@ -31,6 +31,7 @@ select set_eq($$select * from writes_of('kroo_trainer')$$,
     'a trainer adds weights, runs and loops');
 select set_eq($$select * from writes_of('kroo_coordinator')$$, words($$
     artifact:INSERT
+    artifact_seal:INSERT
     book:INSERT
     book_opening:INSERT
     dispute:INSERT
@@ -87,6 +88,7 @@ select set_eq($$select u from column_updates_of('kroo_coordinator') u where u !~
     experiment.state_reason
     experiment.submitter
     hook_run.claim
+    hook_run.due_at
     hook_run.ended_at
     hook_run.outcome
     hook_run.started_at
@@ -146,6 +148,8 @@ select throws_ok($$insert into event (kind, text) values ('x', 'x')$$, '42501', 
 select throws_ok('select game_partition_create(1)', '42501', null, 'a reader makes no partition');
 select throws_ok('create table kroo.mine (x integer)', '42501', null, 'a reader makes no table');
 select throws_ok('select rolpassword from pg_authid', '42501', null, 'a reader sees no password');
+select lives_ok('select * from artifact_seal', 'a reader sees who signed what');
+select throws_ok('delete from artifact_seal', '42501', null, 'and takes no signature away');
 reset role;
 
 set local role kroo_coordinator;
@@ -155,6 +159,9 @@ select throws_ok('create table kroo.mine (x integer)', '42501', null, 'no tables
 select throws_ok('drop table kroo.game_1', '42501', null, 'drops none');
 select throws_ok('update game set result = ''south''', '42501', null, 'changes no game');
 select throws_ok('update experiment set seed = 1', '42501', null, 'changes no specification');
+select throws_ok('update artifact_seal set name = ''x''', '42501', null, 'changes no signature');
+select throws_ok('delete from artifact_seal', '42501', null, 'takes none away');
+select throws_ok('delete from peer', '42501', null, 'revokes keys, and forgets none');
 reset role;
 
 set local role kroo_trainer;
@@ -162,6 +169,8 @@ select lives_ok('select * from game_counted', 'a trainer reads games');
 select throws_ok($$insert into promotion (line, weights_sha256, by) select 'main', sha256, 'trainer' from weights$$,
     '42501', null, 'a trainer does not promote');
 select throws_ok('update weights set name = ''x''', '42501', null, 'a trainer renames nothing');
+select throws_ok($$insert into artifact_seal select sha256, sha256, 'engine', 'any', 'x', sha256, 'x' from weights$$,
+    '42501', null, 'a trainer signs nothing');
 reset role;
 
 select * from finish();

@@ -9,6 +9,7 @@ create function tests.words(list text) returns text[] language sql immutable as 
 $$;
 select tables_are('kroo', words($$
     artifact
+    artifact_seal
     audit
     audit_request
     audit_secret
@@ -18,6 +19,7 @@ select tables_are('kroo', words($$
     capture_rollup
     charge
     deleted_experiment
+    divergence
     dispute
     dispute_run
     endgame_table
@@ -58,6 +60,7 @@ select tables_are('kroo', words($$
     tune_batch
     tune_parameter
     verdict
+    verdict_past
     verdict_withdrawn
     weights
     worker_flag
