@@ -58,6 +58,7 @@ help:
 	  'make check      install what is missing, build, run every test' \
 	  'make bench      measure; table on the terminal, build/bench.json' \
 	  'make fuzz       long fuzz runs' \
+  'make simulate   SECONDS=300 SEED=1: simulated clusters with every fault' \
   'make fault      kill processes at random: RUNS=200 SEED=n' \
 	  'make format     format the sources' \
 	  'make man        man pages and completions into $(BUILD)/manual/' \
@@ -178,7 +179,7 @@ $(BUILD)/tests/worker/test_process: | $(BUILD)/kroo-engine
 $(BUILD)/tests/eval/test_kroo_train: | $(BUILD)/kroo-train
 .SECONDARY:
 # Synthetic workers and a sick cable, for the coordinator's bench and the system tests.
-TEST_PROGRAMS := $(BUILD)/bench/load $(BUILD)/bench/generate $(BUILD)/bench/trainer $(BUILD)/tests/system/liar $(BUILD)/tests/system/proxy
+TEST_PROGRAMS := $(BUILD)/bench/load $(BUILD)/bench/crowd $(BUILD)/bench/generate $(BUILD)/bench/trainer $(BUILD)/tests/system/liar $(BUILD)/tests/system/siege $(BUILD)/tests/system/proxy
 # Players with faults, and one that tries to get out.
 TEST_PLAYERS := $(BUILD)/tests/players/player $(BUILD)/tests/players/prisoner
 TEST_PROGRAMS += $(TEST_PLAYERS)
@@ -187,8 +188,9 @@ $(BUILD)/tests/players/%: $(BUILD)/obj/tests/players/%.o $(LIB_ENGINE)
 	$(link) -lm
 $(BUILD)/tests/worker/test_process $(BUILD)/tests/worker/test_prepare $(BUILD)/tests/proto/test_confine: | $(TEST_PLAYERS)
 $(BUILD)/bench/load: $(call obj,tests/bench/load.c)
+$(BUILD)/bench/crowd: $(call obj,tests/bench/crowd.c tests/bench/zmtp.c)
 $(BUILD)/tests/system/liar: $(call obj,tests/system/liar.c)
-$(BUILD)/bench/load $(BUILD)/tests/system/liar: $(call obj,tests/bench/synthetic.c) $(LIB_PROTO) $(LIB_ENGINE)
+$(BUILD)/bench/load $(BUILD)/bench/crowd $(BUILD)/tests/system/liar: $(call obj,tests/bench/synthetic.c) $(LIB_PROTO) $(LIB_ENGINE)
 	@mkdir -p $(@D)
 	$(link) $(PROTO_LIBS) -lm
 $(BUILD)/bench/generate: $(call obj,tests/bench/generate.c) $(LIB_ENGINE)
@@ -197,7 +199,25 @@ $(BUILD)/bench/generate: $(call obj,tests/bench/generate.c) $(LIB_ENGINE)
 $(BUILD)/bench/trainer: $(call obj,tests/bench/trainer.c) $(LIB_EVAL) $(LIB_SQL) $(LIB_PROTO) $(LIB_ENGINE)
 	@mkdir -p $(@D)
 	$(link) $(PROTO_LIBS) $(SQL_LIBS) $(BLAS_LIBS) -lm
+# A cluster as numbers; its short runs are a unit test.
+SECONDS ?= 300
+SEED ?= 1
+simulate: $(BUILD)/fault/simulate
+	$(BUILD)/fault/simulate --seed $(SEED) --runs 1000000 --seconds $(SECONDS)
+.PHONY: simulate
+SIMULATION := $(call obj,$(wildcard tests/fault/simulation*.c))
+$(BUILD)/tests/coordinator/test_simulation: $(SIMULATION)
+$(BUILD)/fault/simulate: $(call obj,tests/fault/simulate.c) $(SIMULATION) $(LIB_COORDINATOR) $(LIB_SQL) $(LIB_PROTO) $(LIB_ENGINE)
+	@mkdir -p $(@D)
+	$(link) $(PROTO_LIBS) $(SQL_LIBS) -lm
+TEST_PROGRAMS += $(BUILD)/tests/fault/freezer
+$(BUILD)/tests/fault/freezer: $(call obj,tests/fault/freezer.c)
+	@mkdir -p $(@D)
+	$(link)
 $(BUILD)/tests/system/proxy: $(call obj,tests/system/proxy.c)
+	@mkdir -p $(@D)
+	$(link)
+$(BUILD)/tests/system/siege: $(call obj,tests/system/siege.c)
 	@mkdir -p $(@D)
 	$(link)
 

@@ -7,6 +7,7 @@
 #include <string.h>
 #include <sys/resource.h>
 
+#include "coordinator/ration.h"
 #include "coordinator/server.h"
 #include "coordinator/tally.h"
 #include "engine/build.h"
@@ -190,7 +191,7 @@ static int read_fitness(const struct settings *settings, struct fitness_policy *
 }
 
 struct numbers {
-    int64_t term_ms, progress_ms, window, drain_ms;
+    int64_t term_ms, progress_ms, window, drain_ms, peer_rate;
 };
 
 static int read_numbers(const struct settings *settings, struct numbers *out, char *reason, size_t size)
@@ -200,6 +201,8 @@ static int read_numbers(const struct settings *settings, struct numbers *out, ch
                                    size) != 0 ||
                    settings_number(settings, "window", 16, TALLY_WINDOW_MAX, 65536, &out->window, reason,
                                    size) != 0 ||
+                   settings_number(settings, "peer_rate", 0, RATION_MOST, RATION_USUAL, &out->peer_rate,
+                                   reason, size) != 0 ||
                    settings_number(settings, "drain_ms", 0, 600000, 5000, &out->drain_ms, reason, size) != 0
                ? -1
                : 0;
@@ -245,6 +248,7 @@ static int run(const struct settings *settings, bool allow_unsafe)
     if (status == 0) {
         server.keys = key_file ? &keys : NULL;
         server.window = (uint64_t)numbers.window;
+        server.peer_rate = (uint32_t)numbers.peer_rate;
         server.term_ms = (uint32_t)numbers.term_ms;
         server.progress_ms = (uint32_t)numbers.progress_ms;
         raise_descriptors();

@@ -216,15 +216,29 @@ static const char *hash_of(const struct export_game_frame *frame, const struct s
     return player == &frame->experiment->a ? frame->sha256_a : frame->sha256_b;
 }
 
+static int compare_repeat(const void *key, const void *row)
+{
+    uint64_t pair = *(const uint64_t *)key, other = ((const struct store_repeat *)row)->pair;
+    return (pair > other) - (pair < other);
+}
+
+const struct store_repeat *export_repeat(const struct export_game_frame *frame, uint64_t pair)
+{
+    if (frame->repeat_count == 0)
+        return NULL;
+    return bsearch(&pair, frame->repeats, frame->repeat_count, sizeof *frame->repeats, compare_repeat);
+}
+
 static bool is_counted(const struct export_game_frame *frame, const struct store_game *game)
 {
-    return game->pair < frame->counted_pairs;
+    return game->pair < frame->counted_pairs && !export_repeat(frame, game->pair);
 }
 
 int export_game_text(const struct export_game_frame *frame, const struct store_game *game, FILE *out)
 {
     const struct store_experiment *e = frame->experiment;
     const struct store_player *south = south_of(frame, game->leg), *north = north_of(frame, game->leg);
+    const struct store_repeat *repeat = export_repeat(frame, game->pair);
     fprintf(out, "experiment=%llu pair=%llu leg=%u rules=%s seed=%llu opening_plies=%u noise_ppm=%u",
             (unsigned long long)e->id, (unsigned long long)game->pair, game->leg, e->rules,
             (unsigned long long)e->seed, e->opening_plies, e->noise_ppm);
@@ -235,8 +249,11 @@ int export_game_text(const struct export_game_frame *frame, const struct store_g
     fprintf(out, " north=%s/", hash_of(frame, north));
     write_limits(&north->limits, out);
     write_outfit(north, out);
-    fprintf(out, " a=%s counted=%s claimed=%s result=%s reason=%s stores=%u-%u plies=%zu moves=%s\n",
-            game->leg == 0 ? "south" : "north", is_counted(frame, game) ? "yes" : "no",
+    fprintf(out, " a=%s counted=%s", game->leg == 0 ? "south" : "north",
+            is_counted(frame, game) ? "yes" : "no");
+    if (repeat)
+        fprintf(out, " repeats=%llu", (unsigned long long)repeat->first);
+    fprintf(out, " claimed=%s result=%s reason=%s stores=%u-%u plies=%zu moves=%s\n",
             game->claimed ? "yes" : "no", game->result, game->reason, game->south, game->north, game->plies,
             game->moves);
     return ferror(out) ? -1 : 0;
@@ -283,10 +300,11 @@ static json_t *scores_json(const struct store_game *game)
 int export_game_json(const struct export_game_frame *frame, const struct store_game *game, FILE *out)
 {
     const struct store_experiment *e = frame->experiment;
+    const struct store_repeat *repeat = export_repeat(frame, game->pair);
     json_t *object = json_pack(
         "{s:I, s:I, s:I, s:s, s:I, s:I, s:I, s:o, s:o, s:b, s:b, s:s, s:s, s:[i,i], s:I, s:i, s:I, s:I, s:I, "
         "s:s, "
-        "s:o, s:o}",
+        "s:o, s:o, s:o}",
         "experiment", (json_int_t)e->id, "pair", (json_int_t)game->pair, "leg", (json_int_t)game->leg,
         "rules", e->rules, "seed", (json_int_t)e->seed, "opening_plies", (json_int_t)e->opening_plies,
         "noise_ppm", (json_int_t)e->noise_ppm, "south",
@@ -296,7 +314,8 @@ int export_game_json(const struct export_game_frame *frame, const struct store_g
         "stores", game->south, game->north, "plies", (json_int_t)game->plies, "a_half_points",
         game->a_half_points, "attempt", (json_int_t)game->attempt, "nodes", (json_int_t)game->nodes,
         "time_ms", (json_int_t)game->time_ms, "moves", game->moves, "scores", scores_json(game),
-        "book_sha256", book_json(e));
+        "book_sha256", book_json(e), "repeats",
+        repeat ? json_integer((json_int_t)repeat->first) : json_null());
     int failed = !object || json_dumpf(object, out, JSON_COMPACT) != 0;
     json_decref(object);
     return failed || fputc('\n', out) == EOF ? -1 : 0;

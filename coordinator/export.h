@@ -7,7 +7,7 @@
 #include <stdio.h>
 
 #include "engine/weights.h"
-#include "sql/store.h"
+#include "sql/store_repeat.h"
 
 /* --- weights --- */
 
@@ -38,9 +38,13 @@ json_t *export_weights_json(const struct export_weights *what);
 /* What every game of an experiment shares. */
 struct export_game_frame {
     const struct store_experiment *experiment;
-    const char *sha256_a, *sha256_b; /* hex */
-    uint64_t counted_pairs;
+    const char *sha256_a, *sha256_b;    /* hex */
+    uint64_t counted_pairs;             /* pairs below this count, */
+    const struct store_repeat *repeats; /* but for these, in pair order; borrowed */
+    size_t repeat_count;
 };
+/* What a pair repeats; NULL for one that does not. */
+const struct store_repeat *export_repeat(const struct export_game_frame *frame, uint64_t pair);
 
 /* One line that needs no other: key=value words, the moves last. */
 int export_game_text(const struct export_game_frame *frame, const struct store_game *game, FILE *out);

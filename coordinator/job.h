@@ -14,6 +14,7 @@
 #include "proto/message.h"
 #include "proto/socket.h"
 #include "sql/store_flag.h"
+#include "sql/store_seal.h"
 
 enum job_kind {
     /* grouped in one transaction */
@@ -36,6 +37,7 @@ enum job_kind {
     JOB_PROMOTE,
     JOB_HOOKS,    /* claims hooks that are due */
     JOB_ARTIFACT, /* an artifact's bytes, for the chunks */
+    JOB_SEALS,    /* who signed one */
     JOB_LOOKUP,   /* an experiment that is not in memory */
     JOB_PLAYERS,  /* of a batch of a tune that is not in memory (any more) */
     /* from the writer, unasked */
@@ -94,6 +96,12 @@ struct job_create {
     bool existed;
 };
 
+/* Pairs to be played again, and by whom not. */
+struct job_replays {
+    struct audit_pair *pairs;
+    size_t count;
+};
+
 struct job_control {
     uint64_t experiment;         /* 0: of a tournament */
     char tournament[STORE_NAME]; /* name or number; "": of an experiment */
@@ -103,8 +111,8 @@ struct job_control {
     char by[STORE_NAME], user[STORE_NAME]; /* name, and ZAP user */
     struct control_step step;              /* what came of it */
     uint64_t games;                        /* deleted with it */
-    uint64_t *disputed;                    /* of one that was blocked: pairs to play again */
-    size_t disputed_count;
+    bool loaded;                           /* its ledger was read for this */
+    struct job_replays again;              /* of one that was blocked: pairs to play again */
     bool withdraws;            /* by a submitter: only what waits for approval and is the same key's */
     struct job_control *parts; /* of a tournament: what came of each match that had not ended; owned */
     size_t part_count;
@@ -138,16 +146,16 @@ struct job_artifact {
     size_t size;
 };
 
+struct job_seals {
+    uint8_t sha256[STORE_HASH];
+    struct store_seal list[STORE_SEALS_MAX];
+    size_t count;
+};
+
 struct job_lookup {
     uint64_t id;
     bool found;
     struct store_experiment experiment;
-};
-
-/* Pairs to be played again, and by whom not. */
-struct job_replays {
-    struct audit_pair *pairs;
-    size_t count;
 };
 
 struct job_recheck {
@@ -162,8 +170,6 @@ struct job_report {
         uint64_t session; /* whose game completed it */
     } * complete;
     size_t complete_count;
-    struct job_pair *disputed; /* pairs to play again, by another session than the one that played it last */
-    size_t disputed_count;
     uint64_t prefix;
     bool ended;                /* decided, stopped or finished: no more leases */
     bool blocked;              /* a dispute that does not settle: no more leases either */
@@ -190,6 +196,7 @@ struct job_flag {
 };
 
 struct job_reload {
+    struct store_experiment row;
     uint64_t experiment, prefix, awaiting;
     bool ended;
     uint64_t *complete; /* pairs beyond the prefix that are finished */
@@ -222,6 +229,7 @@ struct job {
         struct job_promote promote;
         struct job_hooks hooks;
         struct job_artifact artifact;
+        struct job_seals seals;
         struct job_lookup lookup;
         struct job_players players;
         struct job_report report;

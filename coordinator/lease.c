@@ -97,10 +97,19 @@ static int64_t tick(struct lease_book *book, int64_t now_ms)
 static uint64_t experiment_end(const struct experiment *e)
 {
     uint64_t end = e->window < e->planned - e->prefix ? e->prefix + e->window : e->planned;
+    end = e->reach > end ? e->reach : end;
     return e->limit >= end ? end : e->limit > e->prefix ? e->limit : e->prefix;
 }
 
-/* Makes the ring hold every pair below `end`, which lies within the window. */
+/* What was leased or finished before the prefix fell back lies below the end, wherever the window has its. */
+static bool reach(struct experiment *e, uint64_t end)
+{
+    if (end > experiment_end(e) && end - e->prefix <= LEASE_WINDOW_MAX)
+        e->reach = end;
+    return end <= experiment_end(e);
+}
+
+/* Makes the ring hold every pair below `end`. */
 static bool ring_reach(struct experiment *e, uint64_t end)
 {
     uint64_t capacity = e->capacity ? e->capacity : RING_FIRST;
@@ -526,6 +535,13 @@ void lease_experiment_terms(struct lease_book *book, uint64_t experiment, uint32
     e->twins = twins;
 }
 
+void lease_experiment_elsewhere(struct lease_book *book, uint64_t experiment, uint32_t cores)
+{
+    struct experiment *e = experiment_find(book, experiment);
+    if (e)
+        e->elsewhere = cores;
+}
+
 bool lease_experiment_look(const struct lease_book *book, uint64_t experiment, uint64_t session,
                            uint32_t slots, struct lease_experiment_view *view)
 {
@@ -568,7 +584,7 @@ enum lease_status lease_restore(struct lease_book *book, const struct lease *row
     uint64_t end = row->first + row->count, first = row->first > e->prefix ? row->first : e->prefix;
     if (open && idmap_get(&book->record_of, row->id) != NONE)
         return LEASE_EXISTS;
-    if (end > experiment_end(e))
+    if (!reach(e, end))
         return LEASE_OVERLAP;
     bool overlaps = false;
     uint32_t left = open ? restore_left(e, first, end, &overlaps) : 0;
@@ -711,7 +727,9 @@ size_t lease_done(struct lease_book *book, uint64_t experiment, uint64_t pair, u
                   int64_t now_ms, struct lease finished[LEASE_TWINS])
 {
     struct experiment *e = experiment_find(book, experiment);
-    if (!e || pair < e->prefix || pair >= experiment_end(e))
+    if (!e || pair < e->prefix || pair >= e->planned)
+        return 0;
+    if (!reach(e, pair + 1))
         return 0;
     struct pair cell = pair_at(e, pair);
     /* Without memory a fresh pair stays fresh: it is played once more, and its results are duplicates. */

@@ -14,8 +14,8 @@
  * first, a result of either finishes them for both, and when one lapses the other holds them alone.
  *
  * Cost: a grant, progress report or result is O(1) and O(pairs of the range); nothing scans an experiment.
- * Memory: 8 bytes for each pair between the prefix and the furthest leased pair, at most the window; one
- * record for each open lease and each session. */
+ * Memory: 8 bytes for each pair between the prefix and the furthest leased pair, at most the window
+ * (or what is stored, where the prefix fell back); one record for each open lease and each session. */
 #ifndef KROO_COORDINATOR_LEASE_H
 #define KROO_COORDINATOR_LEASE_H
 
@@ -50,7 +50,7 @@ enum lease_status {
     LEASE_TOO_MANY = -4,  /* the session's leases, or the book's sessions, are at their limit */
     LEASE_CLOSED = -5,    /* the experiment takes no more leases */
     LEASE_STALE = -6,     /* progress that is none */
-    LEASE_OVERLAP = -7,   /* a restored lease holds pairs of another, or lies outside the window */
+    LEASE_OVERLAP = -7,   /* a restored lease holds pairs of another, or lies far outside the window */
     LEASE_MEMORY = -8,
     LEASE_EXISTS = -9,
     LEASE_BAD = -10,    /* an argument out of its range */
@@ -80,7 +80,8 @@ void lease_book_destroy(struct lease_book *book);
 
 /* --- experiments --- */
 /* A running experiment of `planned` pairs, of which [0, prefix) are counted. No pair at prefix + window or
- * above is leased. OK, EXISTS, BAD or MEMORY. */
+ * above is leased, unless lease_restore or lease_done told of one further on (the prefix fell back). OK,
+ * EXISTS, BAD or MEMORY. */
 enum lease_status lease_experiment_add(struct lease_book *book, uint64_t experiment, uint64_t planned,
                                        uint64_t window, uint64_t prefix);
 /* The prefix grew: pairs below it are done for good. Never backwards (ignored). Leases it completes are ended
@@ -103,6 +104,8 @@ bool lease_experiment_has_for(const struct lease_book *book, uint64_t experiment
 /* core_cap: at most so many games of it at once (0: any number), counted by what its leases let the sessions
  * play. twins: its last ranges may go out twice; never where two runs of a pair may differ. */
 void lease_experiment_terms(struct lease_book *book, uint64_t experiment, uint32_t core_cap, bool twins);
+/* Games of it that go on beside this book: they count towards its cap. */
+void lease_experiment_elsewhere(struct lease_book *book, uint64_t experiment, uint32_t cores);
 /* Games of it took the session's play threads core_ms together: what a pair of it costs, and how fast the
  * session is. Nothing else tells the speed: the time from grant to result has the waiting in it. */
 void lease_experiment_cost(struct lease_book *book, uint64_t experiment, uint64_t session, uint64_t games,

@@ -23,6 +23,7 @@ struct pair {
 
 struct experiment {
     uint64_t id, planned, window, prefix;
+    uint64_t reach;        /* pairs below it may be leased, whatever the window says */
     uint64_t block, limit; /* lease_experiment_bound */
     uint64_t cursor;       /* pairs below are not fresh */
     uint64_t touched;      /* pairs at or beyond the cursor that are not fresh: after a restart only */
@@ -30,6 +31,7 @@ struct experiment {
     uint64_t out;          /* pairs in state leased */
     uint64_t cores;        /* of the records' `cores` the sum */
     uint32_t core_cap;     /* 0: none */
+    uint32_t elsewhere;    /* lease_experiment_elsewhere */
     double pair_ms;        /* core time of a pair, over all sessions; 0 = not measured */
     double games;          /* behind it, forgetting the old ones */
     bool used, closed;

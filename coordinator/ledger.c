@@ -4,6 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "sql/store_repeat.h"
+
 bool ledger_test(const struct store_experiment *experiment, struct sprt_test *test)
 {
     if (!experiment->has_sprt)
@@ -43,9 +45,57 @@ void ledger_destroy(struct ledger *ledger)
     tally_destroy(ledger->tally);
     ledger_discard(ledger);
     pairlist_done(&ledger->again);
+    repeat_game_destroy(ledger->games);
     terms_destroy(ledger->terms);
     course_destroy(ledger->course);
     free(ledger);
+}
+
+int ledger_tell_repeats(struct ledger *ledger)
+{
+    struct rules rules;
+    char reason[STORE_TEXT];
+    if (ledger->experiment.repeat_rule == REPEAT_RULE_NONE)
+        return 0;
+    const struct play_setup *setup = ledger->terms ? &ledger->terms->setup : NULL;
+    /* Without its book nothing is played and nothing can be referred; what is stored is counted as far as it
+     * goes. */
+    if (!setup && rules_parse(ledger->experiment.rules, &rules, reason, sizeof reason) != 0)
+        return 0;
+    ledger->games = repeat_game_create(setup ? setup->rules : &rules, setup);
+    tally_tell_repeats(ledger->tally);
+    return ledger->games ? 0 : -1;
+}
+
+struct repeat_key ledger_key(const struct ledger *ledger, const struct store_game *game)
+{
+    if (!ledger->games)
+        return (struct repeat_key){{0, 0}};
+    return repeat_game_key(ledger->games, game->pair, game->leg, game->moves, game->result, game->reason);
+}
+
+enum tally_answer ledger_add_game(const struct ledger *ledger, struct tally *tally,
+                                  const struct store_game *game)
+{
+    struct repeat_key key = ledger_key(ledger, game);
+    return tally_add_game(tally, game->pair, game->leg, game->a_half_points, &key);
+}
+
+enum store_error ledger_put_repeats(const struct ledger *ledger, struct store *store)
+{
+    size_t count;
+    const struct tally_repeat *found = tally_repeats(ledger->draft, &count);
+    if (count == 0 && !ledger->recounted)
+        return STORE_OK;
+    struct store_repeat *rows = malloc((count ? count : 1) * sizeof *rows);
+    if (!rows)
+        return STORE_ERROR_MEMORY;
+    for (size_t i = 0; i < count; i++)
+        rows[i] = (struct store_repeat){found[i].pair, found[i].first};
+    enum store_error error =
+        store_repeats_put(store, ledger->experiment.id, ledger->recounted ? 0 : found[0].pair, rows, count);
+    free(rows);
+    return error;
 }
 
 int ledger_draft(struct ledger *ledger)
@@ -86,6 +136,7 @@ void ledger_discard(struct ledger *ledger)
     pairlist_done(&ledger->draft_again);
     pairlist_done(&ledger->told);
     ledger->again_drafted = false;
+    ledger->recounted = false;
     if (ledger->course)
         course_discard(ledger->course);
 }
@@ -113,6 +164,29 @@ uint64_t ledger_awaiting(const struct ledger *ledger)
     return pairlist_below(ledger_again(ledger), tally_decided_at(tally) + 1);
 }
 
+enum store_error ledger_block(const struct ledger *ledger, struct store *store,
+                              enum store_settlement settlement)
+{
+    return store_experiment_set_state(
+        store, ledger->experiment.id, STORE_BLOCKED,
+        settlement == STORE_DISPUTE_DIVERGENT
+            ? "builds differ: workers of one architecture or build play a pair unlike those of another "
+              "(table divergence); set those aside that are wrong, or give the experiment tags"
+            : "a dispute that five runs did not settle: see table dispute");
+}
+
+struct settling {
+    const struct ledger *ledger;
+    bool failed;
+};
+
+static void take_settled(void *context, const struct store_game *game)
+{
+    struct settling *settling = context;
+    if (ledger_add_game(settling->ledger, settling->ledger->draft, game) < 0)
+        settling->failed = true;
+}
+
 enum store_error ledger_settle(struct ledger *ledger, struct store *store, uint64_t pair, bool *again,
                                bool *blocked)
 {
@@ -124,17 +198,18 @@ enum store_error ledger_settle(struct ledger *ledger, struct store *store, uint6
     if (error != STORE_OK)
         return error;
     *again = settlement == STORE_DISPUTE_OPEN;
-    *blocked = settlement == STORE_DISPUTE_BLOCKED;
+    *blocked = settlement == STORE_DISPUTE_BLOCKED || settlement == STORE_DISPUTE_DIVERGENT;
     if (*blocked)
-        return store_experiment_set_state(store, ledger->experiment.id, STORE_BLOCKED,
-                                          "a dispute that five runs did not settle: see table dispute");
+        return ledger_block(ledger, store, settlement);
     if (*again)
         return STORE_OK;
-    tally_settle(ledger->draft, pair, settlement != STORE_DISPUTE_REPLACED);
-    for (unsigned leg = 0; leg < 2 && settlement == STORE_DISPUTE_REPLACED; leg++)
-        if (points[leg] >= 0 && tally_add(ledger->draft, pair, leg, (unsigned)points[leg]) < 0)
-            return STORE_ERROR_MEMORY;
-    return STORE_OK;
+    if (tally_settle(ledger->draft, pair, settlement != STORE_DISPUTE_REPLACED) < 0)
+        return STORE_ERROR_MEMORY;
+    if (settlement != STORE_DISPUTE_REPLACED)
+        return STORE_OK;
+    struct settling settling = {.ledger = ledger};
+    error = store_played_pair(store, ledger->experiment.id, pair, take_settled, &settling);
+    return error == STORE_OK && settling.failed ? STORE_ERROR_MEMORY : error;
 }
 
 static const struct tally *current(const struct ledger *ledger)
@@ -155,6 +230,7 @@ struct store_counters ledger_counters(const struct ledger *ledger)
     return (struct store_counters){
         .games_stored = ledger->draft ? ledger->draft_games_stored : ledger->games_stored,
         .prefix_pairs = totals->pairs,
+        .repeated_pairs = totals->repeated,
         .ll = totals->counts[PAIR_LL],
         .ld = totals->counts[PAIR_LD],
         .dd = totals->counts[PAIR_DD],
@@ -173,6 +249,23 @@ static bool book_is_used_up(const struct ledger *ledger)
     const struct book *book = ledger->terms ? ledger->terms->setup.book : NULL;
     return book && tally_totals(current(ledger))->pairs == book->count &&
            tally_decision(current(ledger)) == TALLY_UNDECIDED;
+}
+
+/* Why an experiment is undecided, where it could not go on: pairs in pair order alone say so. */
+static void end_reason(const struct ledger *ledger, char text[STORE_TEXT])
+{
+    const struct tally *tally = current(ledger);
+    const struct tally_totals *totals = tally_totals(tally);
+    text[0] = '\0';
+    if (tally_is_used_up(tally))
+        snprintf(
+            text, STORE_TEXT,
+            "its openings are used up: the last %llu pairs all repeat earlier ones, of %llu pairs %llu are "
+            "different",
+            (unsigned long long)tally_run(tally), (unsigned long long)totals->pairs,
+            (unsigned long long)(totals->pairs - totals->repeated));
+    else if (book_is_used_up(ledger))
+        snprintf(text, STORE_TEXT, "the book is used up: it has no opening for another pair");
 }
 
 struct store_verdict ledger_verdict(const struct ledger *ledger, const char *by, const char *reason)
@@ -204,10 +297,11 @@ struct store_verdict ledger_verdict(const struct ledger *ledger, const char *by,
     snprintf(verdict.verdict, sizeof verdict.verdict, "%s",
              by ? "aborted" : tally_decision_name(tally_decision(tally)));
     snprintf(verdict.by, sizeof verdict.by, "%s", by ? by : "");
-    snprintf(verdict.reason, sizeof verdict.reason, "%s",
-             reason && *reason         ? reason
-             : book_is_used_up(ledger) ? "the book is used up: it has no opening for another pair"
-                                       : "");
+    char why[STORE_TEXT];
+    end_reason(ledger, why);
+    bool remarked = reason && *reason;
+    snprintf(verdict.reason, sizeof verdict.reason, "%s%s%s", by ? "" : why,
+             !by && *why && remarked ? "; " : "", remarked ? reason : "");
     return verdict;
 }
 

@@ -6,6 +6,7 @@
 
 #include "coordinator/course.h"
 #include "coordinator/pairlist.h"
+#include "coordinator/repeat_game.h"
 #include "coordinator/tally.h"
 #include "coordinator/terms.h"
 
@@ -14,6 +15,7 @@ struct ledger {
     struct tally *tally;
     struct terms *terms;   /* owned: keeps book and tables for the referees; NULL: they could not be opened */
     struct course *course; /* owned; of a tune, else NULL */
+    struct repeat_game *games; /* owned; tells games apart where repeated pairs do not count, else NULL */
     uint64_t games_stored;
     bool ended; /* a verdict is written: nothing counts any more */
     /* Pairs that are played again: open audits, and open disputes of counted pairs. */
@@ -23,16 +25,32 @@ struct ledger {
     struct tally *draft;
     uint64_t draft_games_stored;
     bool draft_ended;
+    bool recounted;     /* the draft was counted anew: what is stored of repeats may be others */
     bool again_drafted; /* draft_again is what `again` becomes */
     struct pairlist draft_again;
     struct pairlist told; /* pairs that the event loop hears of, to have them played again */
 };
+
+/* Where repeats do not count: they are told from now on, once `terms` stand and before anything is counted.
+ * 0, or -1 without memory. */
+int ledger_tell_repeats(struct ledger *ledger);
+/* What tells a game from others, by pair, leg, moves, result and reason; zeros where every pair counts. */
+struct repeat_key ledger_key(const struct ledger *ledger, const struct store_game *game);
+/* Adds a game to a tally of this experiment, by pair, leg, half points, moves, result and reason. */
+enum tally_answer ledger_add_game(const struct ledger *ledger, struct tally *tally,
+                                  const struct store_game *game);
+/* Stores the repeats that the draft has found; before its counters. */
+enum store_error ledger_put_repeats(const struct ledger *ledger, struct store *store);
 
 /* After games of `pair` were stored that agree or disagree with a disputed one: settles it if independent
  * workers agree, within the transaction of `store` and into the draft. *blocked: five runs did not. *again:
  * it must be played once more. */
 enum store_error ledger_settle(struct ledger *ledger, struct store *store, uint64_t pair, bool *again,
                                bool *blocked);
+
+/* It goes on no further, for a dispute that was settled as blocked or divergent. */
+enum store_error ledger_block(const struct ledger *ledger, struct store *store,
+                              enum store_settlement settlement);
 
 /* NULL without memory, or when the experiment's plan cannot be counted (its bounds are checked where it is
  * made). */

@@ -39,6 +39,7 @@ static const char moment_sql[] =
     " na.name as engine_a, nb.name as engine_b, ta.name as tables_a, tb.name as tables_b,"
     " bo.name as book, bo.openings as book_openings, aj.name as adjudication,"
     " c.games_stored, c.prefix_pairs, c.ll, c.ld, c.dd, c.wl, c.dw, c.ww, c.wins, c.draws, c.losses, c.llr,"
+    " c.repeated_pairs, v.repeated_pairs as v_repeated_pairs,"
     " v.verdict, v.games_stored as v_games_stored, v.counted_pairs as v_prefix_pairs, v.ll as v_ll,"
     " v.ld as v_ld, v.dd as v_dd, v.wl as v_wl, v.dw as v_dw, v.ww as v_ww, v.wins as v_wins,"
     " v.draws as v_draws, v.losses as v_losses, v.llr as v_llr, v.lower, v.upper, v.elo, v.elo_lo, v.elo_hi,"
@@ -94,6 +95,7 @@ static struct store_counters read_counters(const struct store_table *row, const 
     return (struct store_counters){
         .games_stored = number(row, prefix, "games_stored"),
         .prefix_pairs = number(row, prefix, "prefix_pairs"),
+        .repeated_pairs = number(row, prefix, "repeated_pairs"),
         .ll = number(row, prefix, "ll"),
         .ld = number(row, prefix, "ld"),
         .dd = number(row, prefix, "dd"),

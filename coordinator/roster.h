@@ -6,6 +6,7 @@
 
 #include "coordinator/fitness.h"
 #include "coordinator/meter.h"
+#include "coordinator/ration.h"
 #include "proto/message.h"
 #include "proto/socket.h"
 
@@ -23,11 +24,15 @@ struct session {
     int64_t measured_ms; /* when that bench was */
     bool wants_bench;    /* timed play waits for a new one: told with the next answer */
     char confinement[MESSAGE_CONFINEMENT_MAX];
+    char architecture[MESSAGE_TRAIT_MAX], compiler[MESSAGE_TRAIT_MAX];
     int64_t heard_ms;
+    int64_t able_ms; /* when it last asked for work or got on with some */
+    bool lapsed;     /* a lease of its was without progress for a term, and none has got on since */
     struct meter meter;
     char told[MESSAGE_TEXT_MAX]; /* why it got nothing when it asked last; "": it got something */
     int64_t told_ms;
     uint64_t games, duplicates, refused; /* answered so far */
+    struct allowance reports;            /* rows that it can cause beside its results */
     bool stored;                         /* its row is committed */
     uint64_t worker;                     /* audit_worker: who it is, whatever the session */
     unsigned setbacks;                   /* leases given back for a player's fault since its last game */

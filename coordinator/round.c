@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "coordinator/captures.h"
 #include "coordinator/round_audit.h"
 #include "coordinator/round_tune.h"
 #include "engine/tables.h"
@@ -14,6 +15,7 @@
 #include "proto/artifact.h"
 #include "proto/log.h"
 #include "sql/store_audit.h"
+#include "sql/store_repeat.h"
 
 /* --- reading an experiment into a ledger --- */
 
@@ -25,25 +27,37 @@ struct loading {
     uint64_t worst_pair;
 };
 
-/* A pair can be held only within the window, so holds are set as the rows, which come in key order, reach
- * them. */
+/* A pair is held before its rows, which come in key order, complete it. */
 static void hold_up_to(struct loading *loading, uint64_t pair)
 {
     while (loading->disputed_next < loading->disputed_count &&
-           loading->disputed[loading->disputed_next] <= pair)
-        tally_hold(loading->ledger->tally, loading->disputed[loading->disputed_next++]);
+           loading->disputed[loading->disputed_next] <= pair) {
+        uint64_t disputed = loading->disputed[loading->disputed_next++];
+        if (tally_reach(loading->ledger->tally, disputed) != 0 ||
+            tally_hold(loading->ledger->tally, disputed) == -2)
+            loading->worst = TALLY_MEMORY;
+    }
+}
+
+static void load_game(void *context, const struct store_game *game)
+{
+    struct loading *loading = context;
+    hold_up_to(loading, game->pair);
+    enum tally_answer answer = tally_reach(loading->ledger->tally, game->pair) != 0
+                                   ? TALLY_MEMORY
+                                   : ledger_add_game(loading->ledger, loading->ledger->tally, game);
+    if (answer < 0 && loading->worst >= 0) {
+        loading->worst = answer;
+        loading->worst_pair = game->pair;
+    }
+    loading->ledger->games_stored++;
 }
 
 static void load_standing(void *context, uint64_t pair, unsigned leg, unsigned a_half_points)
 {
-    struct loading *loading = context;
-    hold_up_to(loading, pair);
-    enum tally_answer answer = tally_add(loading->ledger->tally, pair, leg, a_half_points);
-    if (answer < 0 && loading->worst >= 0) {
-        loading->worst = answer;
-        loading->worst_pair = pair;
-    }
-    loading->ledger->games_stored++;
+    struct store_game game = {
+        .pair = pair, .leg = (uint8_t)leg, .a_half_points = (uint8_t)a_half_points, .moves = ""};
+    load_game(context, &game);
 }
 
 /* Without them the experiment is known and counted, and waits for a referee. */
@@ -66,15 +80,15 @@ static enum store_error count_stored(struct round *round, struct ledger *ledger,
         store_disputed_pairs(round->store, experiment, &disputed, &loading.disputed_count);
     loading.disputed = disputed;
     if (error == STORE_OK)
-        error = store_standings(round->store, experiment, load_standing, &loading);
+        error = ledger->games ? store_played_all(round->store, experiment, load_game, &loading)
+                              : store_standings(round->store, experiment, load_standing, &loading);
     if (error != STORE_OK)
         snprintf(text, STORE_TEXT, "%s", store_reason(round->store));
     hold_up_to(&loading, UINT64_MAX);
     free(disputed);
     if (error == STORE_OK && loading.worst < 0) {
-        snprintf(text, STORE_TEXT, "experiment %llu, pair %llu: %s (is `window` smaller than it was?)",
-                 (unsigned long long)experiment, (unsigned long long)loading.worst_pair,
-                 tally_answer_text(loading.worst));
+        snprintf(text, STORE_TEXT, "experiment %llu, pair %llu: %s", (unsigned long long)experiment,
+                 (unsigned long long)loading.worst_pair, tally_answer_text(loading.worst));
         error = STORE_ERROR_REFUSED;
     }
     return error;
@@ -83,12 +97,14 @@ static enum store_error count_stored(struct round *round, struct ledger *ledger,
 enum store_error round_load(struct round *round, const struct store_experiment *experiment,
                             char text[STORE_TEXT])
 {
-    struct ledger *ledger = ledger_create(experiment, round->window);
+    struct ledger *ledger = ledger_create(experiment, TALLY_WINDOW_MAX);
     if (!ledger)
         return STORE_ERROR_MEMORY;
-    enum store_error error = count_stored(round, ledger, text);
+    enum store_error error = load_terms(round, ledger, text);
+    if (error == STORE_OK && ledger_tell_repeats(ledger) != 0)
+        error = STORE_ERROR_MEMORY;
     if (error == STORE_OK)
-        error = load_terms(round, ledger, text);
+        error = count_stored(round, ledger, text);
     if (error == STORE_OK && experiment->kind == STORE_TUNE)
         error = round_tune_load(round, ledger, text);
     if (error == STORE_OK) {
@@ -106,13 +122,21 @@ enum store_error round_load(struct round *round, const struct store_experiment *
 enum store_error round_recount(struct round *round, struct ledger *ledger)
 {
     char text[STORE_TEXT];
-    struct ledger *fresh = ledger_create(&ledger->experiment, round->window);
-    enum store_error error =
-        fresh && ledger_draft(ledger) == 0 ? count_stored(round, fresh, text) : STORE_ERROR_MEMORY;
+    struct ledger *fresh = ledger_create(&ledger->experiment, TALLY_WINDOW_MAX);
+    if (!fresh || ledger_draft(ledger) != 0) {
+        ledger_destroy(fresh);
+        return STORE_ERROR_MEMORY;
+    }
+    fresh->games = ledger->games; /* lent */
+    if (fresh->games)
+        tally_tell_repeats(fresh->tally);
+    enum store_error error = count_stored(round, fresh, text);
     if (error == STORE_OK) {
         tally_swap(ledger->draft, fresh->tally);
         ledger->draft_games_stored = fresh->games_stored;
+        ledger->recounted = ledger->games != NULL;
     }
+    fresh->games = NULL;
     ledger_destroy(fresh);
     return error;
 }
@@ -161,19 +185,6 @@ static int report_complete(struct job_report *report, uint64_t pair, uint64_t se
     return 0;
 }
 
-static int report_disputed(struct job_report *report, uint64_t pair, uint64_t session)
-{
-    size_t count = report->disputed_count;
-    if (full(count)) {
-        struct job_pair *larger = realloc(report->disputed, (count ? 2 * count : 16) * sizeof *larger);
-        if (!larger)
-            return -1;
-        report->disputed = larger;
-    }
-    report->disputed[report->disputed_count++] = (struct job_pair){pair, session};
-    return 0;
-}
-
 /* --- games --- */
 
 static enum store_error count_game(struct round *round, const struct store_game *game,
@@ -187,8 +198,9 @@ static enum store_error count_game(struct round *round, const struct store_game 
         ledger->draft_games_stored++;
     if (ledger->draft_ended)
         return STORE_OK;
+    /* Beyond the window: the prefix fell back after the pair was leased. */
     if (outcome == STORE_GAME_INSERTED &&
-        tally_add(ledger->draft, game->pair, game->leg, game->a_half_points) < 0)
+        (tally_reach(ledger->draft, game->pair) != 0 || ledger_add_game(ledger, ledger->draft, game) < 0))
         return STORE_ERROR_MEMORY;
     if (tally_pair_complete(ledger->draft, game->pair) &&
         report_complete(report, game->pair, game->session) != 0)
@@ -253,14 +265,44 @@ static enum store_error settle_disputes(struct round *round, const struct store_
             error = round_audit_settle(round, ledger, &games[i], conflict);
             continue;
         }
-        struct job_report *report = round_report(round, games[i].experiment);
-        bool again = false, blocked = false;
-        error = ledger_settle(ledger, round->store, games[i].pair, &again, &blocked);
-        report->blocked = report->blocked || blocked;
-        if (error == STORE_OK && again && report_disputed(report, games[i].pair, games[i].session) != 0)
-            error = STORE_ERROR_MEMORY;
+        error = round_audit_held(round, ledger, games[i].pair);
     }
     return error;
+}
+
+/* What the games that were stored capture. */
+static enum store_error count_captures(struct round *round, const struct store_game *games,
+                                       const enum store_outcome *outcome, size_t count)
+{
+    struct captures captures = {0};
+    enum store_error error = STORE_OK;
+    for (size_t i = 0; i < count && error == STORE_OK; i++) {
+        const struct ledger *ledger = ledger_book_find(round->book, games[i].experiment);
+        uint64_t segment = games[i].pair / STORE_SEGMENT_PAIRS;
+        if (outcome[i] != STORE_GAME_INSERTED)
+            continue;
+        if (!ledger || !ledger->terms)
+            error = store_captures_forget(round->store, games[i].experiment, segment);
+        else if (captures_count(&captures, games[i].experiment, segment, &ledger->terms->rules,
+                                games[i].moves, games[i].plies) != 0)
+            error = STORE_ERROR_MEMORY;
+    }
+    for (size_t i = 0; i < captures.count && error == STORE_OK; i++)
+        error = store_captures_add(round->store, &captures.segments[i]);
+    captures_done(&captures);
+    return error;
+}
+
+/* A settled dispute may have replaced a game: its segment is due. */
+static bool may_replace(struct round *round, const struct store_game *games,
+                        const enum store_outcome *outcome, size_t count)
+{
+    for (size_t i = 0; i < count; i++) {
+        const struct ledger *ledger = ledger_book_find(round->book, games[i].experiment);
+        if (opens_or_settles(ledger, &games[i], outcome[i]) || !ledger || !ledger->terms)
+            return true;
+    }
+    return false;
 }
 
 static size_t games_of(const struct job *jobs)
@@ -290,6 +332,8 @@ static enum store_error put_games(struct round *round, struct job *jobs)
     if (error == STORE_OK)
         error = store_faults_of_games(round->store, games, count);
     if (error == STORE_OK)
+        error = count_captures(round, games, outcome, count);
+    if (error == STORE_OK)
         error = hold_conflicts(round, games, outcome, count);
     for (size_t i = 0; i < count && error == STORE_OK; i++)
         error = count_game(round, &games[i], outcome[i]);
@@ -297,6 +341,8 @@ static enum store_error put_games(struct round *round, struct job *jobs)
         error = round_audit_games(round, games, outcome, count);
     if (error == STORE_OK)
         error = settle_disputes(round, games, outcome, count);
+    if (error == STORE_OK && may_replace(round, games, outcome, count))
+        error = captures_settle(round->store);
     at = 0;
     for (struct job *job = jobs; job && error == STORE_OK; job = job->next)
         if (job->kind == JOB_RESULTS && job->results.count) {
@@ -329,7 +375,9 @@ enum store_error round_put_counters(struct round *round)
         if (!ledger->draft)
             continue;
         struct store_counters counters = ledger_counters(ledger);
-        error = store_counters_update(round->store, ledger->experiment.id, &counters);
+        error = ledger_put_repeats(ledger, round->store);
+        if (error == STORE_OK)
+            error = store_counters_update(round->store, ledger->experiment.id, &counters);
         if (error == STORE_OK && ledger->course && !ledger->draft_ended)
             error = round_tune_advance(round, ledger);
         if (error == STORE_OK && !ledger->draft_ended && tally_decision(ledger->draft) != TALLY_NONE)
@@ -590,6 +638,7 @@ static enum store_error single_create(struct round *round, struct job *job)
         error = check_files(round, job, &create->experiment.b);
     if (error == STORE_OK)
         error = check_terms(round, job);
+    create->experiment.repeat_rule = repeat_game_rule(&create->experiment);
     if (error == STORE_OK)
         error = store_experiment_create(round->store, &create->experiment, &create->existed);
     if (error != STORE_OK)
@@ -639,6 +688,8 @@ static enum store_error single_work(struct round *round, struct job *job)
                                  &job->hooks.count);
     case JOB_ARTIFACT:
         return round_tune_artifact(round, job);
+    case JOB_SEALS:
+        return store_seals(round->store, job->seals.sha256, job->seals.list, &job->seals.count);
     case JOB_LOOKUP:
         return single_lookup(round, job);
     case JOB_PLAYERS:

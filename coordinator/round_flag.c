@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "coordinator/captures.h"
 #include "coordinator/fleet.h"
 #include "coordinator/record.h"
 #include "coordinator/round_audit.h"
@@ -91,6 +92,8 @@ static enum store_error take_games(struct round *round, struct ledger *ledger, b
         error = store_games_set_aside(round->store, ledger->experiment.id, &games);
     if (error == STORE_OK && games > 0)
         error = count_anew(round, ledger);
+    if (error == STORE_OK && games > 0)
+        error = captures_settle(round->store);
     if (error == STORE_OK)
         error = store_commit(round->store);
     else if (error != STORE_ERROR_CONNECTION)
@@ -102,6 +105,36 @@ static enum store_error take_games(struct round *round, struct ledger *ledger, b
     jobs_destroy(round->reports);
     round->reports = NULL;
     *moved = error == STORE_OK && games > 0;
+    return error;
+}
+
+enum store_error round_flag_reopen(struct round *round, uint64_t experiment, bool *loaded)
+{
+    struct store_experiment row;
+    char text[STORE_TEXT];
+    struct ledger *ledger = ledger_book_find(round->book, experiment);
+    enum store_error error = store_experiment_get(round->store, experiment, &row);
+    if (error == STORE_OK && !ledger) {
+        error = round_load(round, &row, text);
+        ledger = ledger_book_find(round->book, experiment);
+        *loaded = ledger != NULL;
+    }
+    if (error == STORE_OK && ledger_draft(ledger) != 0)
+        error = STORE_ERROR_MEMORY;
+    if (error != STORE_OK)
+        return error;
+    ledger->draft_ended = false;
+    ledger->fleet_next = 0;
+    error = round_recount(round, ledger);
+    if (error == STORE_OK)
+        error = round_audit_begin_stored(round, ledger);
+    if (error == STORE_OK)
+        error = count_anew(round, ledger);
+    if (error == STORE_OK)
+        error = captures_settle(round->store);
+    /* The event loop hears of it all at once (JOB_RELOAD). */
+    jobs_destroy(round->reports);
+    round->reports = NULL;
     return error;
 }
 

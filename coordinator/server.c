@@ -13,10 +13,27 @@
 
 /* --- small things --- */
 
+/* Lines about what others do are bounded, so that nobody fills the disk with them. */
+static bool may_tell(struct server *server, struct allowance *allowance)
+{
+    bool may = allowance_take(allowance, SERVER_TOLD_BURST, SERVER_TOLD_A_MINUTE, server->now_ms);
+    server->counters.untold += !may;
+    return may;
+}
+
+bool server_may_report(struct server *server, struct session *session)
+{
+    bool may =
+        allowance_take(&session->reports, SERVER_REPORTS_BURST, SERVER_REPORTS_A_MINUTE, server->now_ms);
+    server->counters.untold += !may;
+    return may;
+}
+
 void server_reply(struct server *server, const struct socket_peer *peer, struct message *message)
 {
     enum socket_error error = router_send(server->router, peer, message);
-    if (error != SOCKET_OK && error != SOCKET_ERROR_GONE)
+    bool unsent = error != SOCKET_OK && error != SOCKET_ERROR_GONE;
+    if (unsent && may_tell(server, &server->told_unsent))
         log_line(LOG_LEVEL_WARNING, "send-failed", "kind=%s error=%d: the peer will ask again",
                  message_kind_name(message->kind), (int)error);
 }
@@ -121,6 +138,13 @@ static void enter_schedule(struct server *server, const struct store_experiment 
                  (unsigned long long)row->id);
 }
 
+void server_move_prefix(struct server *server, struct server_experiment *experiment, uint64_t prefix)
+{
+    experiment->prefix = prefix;
+    if (experiment->furthest < prefix + server->options.window)
+        experiment->furthest = prefix + server->options.window;
+}
+
 static void open_for_work(struct server *server, struct server_experiment *experiment)
 {
     const struct store_experiment *row = &experiment->row;
@@ -176,7 +200,7 @@ struct server_experiment *server_add_experiment(struct server *server, const str
     if (!experiment)
         return NULL;
     experiment->row = *row;
-    experiment->prefix = prefix;
+    server_move_prefix(server, experiment, prefix);
     experiment->ended = row->state == STORE_FINISHED || row->state == STORE_STOPPED;
     if (referee_init(&experiment->referee, &experiment->row, reason, sizeof reason) != 0) {
         log_line(LOG_LEVEL_ERROR, "no-referee", "experiment=%llu reason=\"%s\"", (unsigned long long)row->id,
@@ -273,6 +297,9 @@ static void restore_leases(struct server *server, const struct store_lease *leas
             .attempt = row->attempt,
         };
         enum lease_status status = lease_restore(server->leases, &lease, open, server->now_ms);
+        struct server_experiment *experiment = server_find_experiment(server, row->experiment);
+        if (experiment && experiment->furthest < row->first_pair + row->pair_count)
+            experiment->furthest = row->first_pair + row->pair_count;
         if (status == LEASE_OK)
             continue;
         log_line(LOG_LEVEL_INFO, "lease-not-restored", "lease=%llu reason=\"%s\"",
@@ -310,12 +337,18 @@ static void restore(struct server *server, struct writer_start *start)
 void server_reload(struct server *server, const struct job_reload *reload)
 {
     struct server_experiment *experiment = server_find_experiment(server, reload->experiment);
-    if (!experiment || experiment->ended)
+    if (!experiment && !reload->ended)
+        experiment = server_add_experiment(server, &reload->row, reload->prefix);
+    if (!experiment || (experiment->ended && reload->ended))
         return;
+    if (experiment->ended) { /* its verdict was withdrawn, and somebody let it go on */
+        experiment->ended = false;
+        experiment->row.state = reload->row.state;
+    }
     schedule_remove(server->schedule, reload->experiment);
     lease_experiment_remove(server->leases, reload->experiment);
     audit_drop(server->audits, reload->experiment);
-    experiment->prefix = reload->prefix;
+    server_move_prefix(server, experiment, reload->prefix);
     experiment->awaiting = reload->awaiting;
     experiment->waived = 0;
     if (reload->ended) {
@@ -337,11 +370,18 @@ static bool admit(void *context, const char public_key_z85[KEYS_TEXT])
 {
     struct server *server = context;
     bool admitted = allowlist_admits(&server->allowlist, public_key_z85);
-    if (!admitted)
+    if (!admitted && may_tell(server, &server->told_keys))
         log_line(LOG_LEVEL_WARNING, "key-refused",
                  "key=%s: not listed; `kroo key allow NAME %s --role worker`", public_key_z85,
                  public_key_z85);
     return admitted;
+}
+
+/* Beyond its ration, and beyond what is answered of that. */
+static bool is_spent(void *context, const struct socket_peer *peer)
+{
+    const struct server *server = context;
+    return ration_is_spent(server->rations, ration_peer(peer->id, peer->id_size), server->now_ms);
 }
 
 static int create_books(struct server *server, uint64_t next_lease, char *reason, size_t reason_size)
@@ -352,7 +392,8 @@ static int create_books(struct server *server, uint64_t next_lease, char *reason
     server->schedule = schedule_create();
     server->leases = lease_book_create(&policy, next_lease);
     server->audits = audit_book_create(server->options.term_ms);
-    if (server->roster && server->schedule && server->leases && server->audits)
+    server->rations = ration_create(server->options.peer_rate);
+    if (server->rations && server->roster && server->schedule && server->leases && server->audits)
         return 0;
     snprintf(reason, reason_size, "no memory for the books");
     return -1;
@@ -363,8 +404,8 @@ static int open_server(struct server *server, int wake, atomic_bool *stop, char 
     const struct server_options *options = &server->options;
     struct writer_start start;
     const struct writer_waiting waiting = {server_metrics_waiting, server};
-    server->writer = writer_create(options->conninfo, options->window, options->allow_unsafe,
-                                   options->term_ms, wake, stop, &waiting, &start, reason, reason_size);
+    server->writer = writer_create(options->conninfo, options->allow_unsafe, options->term_ms, wake, stop,
+                                   &waiting, &start, reason, reason_size);
     if (!server->writer)
         return -1;
     server->now_ms = server->started_ms = progress_now_ms();
@@ -380,6 +421,8 @@ static int open_server(struct server *server, int wake, atomic_bool *stop, char 
                                        server, reason, reason_size);
         outcome = server->router ? 0 : -1;
     }
+    if (outcome == 0)
+        router_discard_by(server->router, is_spent, server);
     for (size_t i = 0; outcome == 0 && router_endpoint(server->router, i); i++)
         log_line(LOG_LEVEL_INFO, "listening", "endpoint=%s build=\"%s\"", router_endpoint(server->router, i),
                  engine_build());
@@ -395,6 +438,7 @@ static void close_server(struct server *server)
     schedule_destroy(server->schedule);
     lease_book_destroy(server->leases);
     audit_book_destroy(server->audits);
+    ration_destroy(server->rations);
     free(server->flags);
     allowlist_done(&server->allowlist);
     for (size_t i = 0; i < server->experiment_count; i++) {
@@ -427,6 +471,9 @@ static void serve_session(struct server *server, struct session *session, struct
     case MESSAGE_ARTIFACT_REQUEST:
         server_artifact_request(server, session, message);
         break;
+    case MESSAGE_SEALS_REQUEST:
+        server_seals_request(server, session, message);
+        break;
     case MESSAGE_CREATE_EXPERIMENT:
         server_create(server, session, message);
         break;
@@ -448,8 +495,34 @@ static void serve_session(struct server *server, struct session *session, struct
     }
 }
 
+/* Whether a message is within its peer's ration; refused with the time to wait where it is not. */
+static bool is_rationed(struct server *server, const struct socket_peer *peer, const struct message *message)
+{
+    uint32_t retry_ms;
+    enum ration_verdict verdict =
+        ration_take(server->rations, ration_peer(peer->id, peer->id_size), server->now_ms, &retry_ms);
+    if (verdict == RATION_SERVE)
+        return true;
+    server->counters.noisy++;
+    if (may_tell(server, &server->told_noise)) {
+        const struct session *session = roster_find_peer(server->roster, peer);
+        log_line(
+            LOG_LEVEL_WARNING, "peer-noisy",
+            "peer=%s name=%s message=%s: more than %u messages a second; refused, and beyond that dropped",
+            allowlist_name(&server->allowlist, peer->user), session ? session->name : "?",
+            message_kind_name(message->kind), server->options.peer_rate);
+    }
+    if (verdict == RATION_REFUSE)
+        server_refuse(server, peer, message->request, MESSAGE_REFUSAL_BUSY, retry_ms,
+                      "more than %u messages a second came over this connection: wait for answers",
+                      server->options.peer_rate);
+    return false;
+}
+
 static void serve(struct server *server, const struct socket_peer *peer, struct message *message)
 {
+    if (!is_rationed(server, peer, message))
+        return;
     if (!allowlist_admits(&server->allowlist, peer->user)) {
         server->counters.not_allowed++;
         server_refuse(server, peer, message->request, MESSAGE_REFUSAL_NOT_ALLOWED, 0,
@@ -467,6 +540,13 @@ static void serve(struct server *server, const struct socket_peer *peer, struct 
                       "not known here: say HELLO, then send again what was not acknowledged");
         return;
     }
+    if (!allowlist_allows_role(&server->allowlist, peer->user, session->role)) {
+        server->counters.not_allowed++;
+        server_refuse(server, peer, message->request, MESSAGE_REFUSAL_NOT_ALLOWED, 0,
+                      "this key may not be a %s any more: `kroo key ls` shows its role",
+                      session->role == MESSAGE_ROLE_WORKER ? "worker" : "user");
+        return;
+    }
     session->heard_ms = server->now_ms;
     serve_session(server, session, message);
 }
@@ -482,7 +562,7 @@ static void receive_some(struct server *server)
             return;
         if (error == SOCKET_OK)
             serve(server, &peer, &message);
-        else if (allowlist_admits(&server->allowlist, peer.user))
+        else if (allowlist_admits(&server->allowlist, peer.user) && is_rationed(server, &peer, &message))
             server_refuse(server, &peer, message.request, MESSAGE_REFUSAL_MALFORMED, 0, "%s", reason);
         message_done(&message);
     }
@@ -496,12 +576,14 @@ static void expire_leases(struct server *server)
     size_t count;
     do {
         count = lease_expire(server->leases, server->now_ms, lapsed, LEASES_AT_ONCE);
-        for (size_t i = 0; i < count; i++)
+        for (size_t i = 0; i < count; i++) {
+            server_note_lapse(server, lapsed[i].session);
             log_line(
                 LOG_LEVEL_WARNING, "lease-lapsed",
                 "lease=%llu experiment=%llu first=%llu left=%u session=%llu: no progress; going out again",
                 (unsigned long long)lapsed[i].id, (unsigned long long)lapsed[i].experiment,
                 (unsigned long long)lapsed[i].first, lapsed[i].left, (unsigned long long)lapsed[i].session);
+        }
         server->counters.expired += count;
         end_leases(server, lapsed, count, STORE_LEASE_EXPIRED);
     } while (count == LEASES_AT_ONCE);
@@ -547,20 +629,24 @@ static void tick(struct server *server)
     server_tend_hooks(server);
 }
 
-static void store_fault(struct server *server, const struct session *session,
-                        const struct message_release *release)
+static void store_fault(struct server *server, struct session *session, const struct message_release *release)
 {
     static const char *const kinds[] = {[MESSAGE_FAULT_START] = "start",
                                         [MESSAGE_FAULT_SELF_TEST] = "self-test",
-                                        [MESSAGE_FAULT_BUILD] = "build"};
+                                        [MESSAGE_FAULT_BUILD] = "build",
+                                        [MESSAGE_FAULT_OVERTIME] = "overtime",
+                                        [MESSAGE_FAULT_UNSIGNED] = "unsigned"};
     const struct message_fault *fault = &release->fault;
-    struct job *job = server_find_experiment(server, fault->experiment) ? job_create(JOB_FAULT) : NULL;
+    server->counters.unsigned_engines += fault->kind == MESSAGE_FAULT_UNSIGNED;
+    bool known = server_find_experiment(server, fault->experiment) != NULL;
+    struct job *job = known && server_may_report(server, session) ? job_create(JOB_FAULT) : NULL;
     if (!job)
         return;
     job->fault.row = (struct store_fault){.experiment = fault->experiment,
                                           .session = session->id,
                                           .side = "\0ab"[fault->side],
-                                          .has_game = fault->kind == MESSAGE_FAULT_START,
+                                          .has_game = fault->kind == MESSAGE_FAULT_START ||
+                                                      fault->kind == MESSAGE_FAULT_OVERTIME,
                                           .pair = fault->pair,
                                           .leg = (uint8_t)fault->leg,
                                           .attempt = fault->attempt,
@@ -571,19 +657,29 @@ static void store_fault(struct server *server, const struct session *session,
     server_submit(server, job);
 }
 
+/* The experiment of the lease that was given back; 0: it is not this session's. */
+static uint64_t release_one(struct server *server, const struct session *session, uint64_t lease)
+{
+    struct lease released;
+    if (lease_release(server->leases, lease, session->id, &released) == LEASE_OK) {
+        end_leases(server, &released, 1, STORE_LEASE_RELEASED);
+        return released.experiment;
+    }
+    /* No verdict waits for who gives back what was to be played again. */
+    uint64_t experiment = server_audit_released(server, lease, session->id);
+    if (experiment)
+        server_note_lapse(server, session->id);
+    return experiment;
+}
+
 void server_release(struct server *server, struct session *session, const struct message *message)
 {
     const struct message_release *release = &message->release;
     struct message ack = {.request = message->request, .kind = MESSAGE_RELEASE_ACK};
     for (size_t i = 0; i < release->lease_count; i++) {
-        struct lease released;
-        if (lease_release(server->leases, release->leases[i], session->id, &released) != LEASE_OK) {
-            server_audit_released(server, release->leases[i], session->id);
-            continue;
-        }
-        end_leases(server, &released, 1, STORE_LEASE_RELEASED);
-        if (release->because[0])
-            server_take_setback(server, session, released.experiment, release->because);
+        uint64_t experiment = release_one(server, session, release->leases[i]);
+        if (release->because[0] && experiment)
+            server_take_setback(server, session, experiment, release->because);
     }
     if (release->fault.kind != 0 && session->role == MESSAGE_ROLE_WORKER)
         store_fault(server, session, release);

@@ -22,6 +22,7 @@ struct server_options {
     uint32_t term_ms, progress_ms;
     struct fitness_policy fitness; /* for timed play */
     bool allow_unsafe;
+    uint32_t peer_rate;  /* messages a second of one connection; 0: any number */
     const char *hooks;   /* folder of programs that experiments may name; NULL: none */
     const char *metrics; /* where to serve metrics over HTTP; NULL: nowhere */
 };

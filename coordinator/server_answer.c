@@ -86,14 +86,14 @@ static void charge_games(struct server *server, const struct job *job)
 }
 
 /* One event a batch, however much of it differs. */
-static void note_conflicts(struct server *server, const struct job *job)
+static void note_conflicts(struct server *server, struct session *session, const struct job *job)
 {
     const struct store_game *first = NULL;
     size_t conflicts = 0;
     for (size_t i = 0; i < job->results.count; i++)
         if (job->results.outcome[i] == STORE_GAME_CONFLICT && conflicts++ == 0)
             first = &job->results.games[i];
-    if (first)
+    if (first && (!session || server_may_report(server, session)))
         server_event(
             server, "dispute", first->experiment, job->session,
             "pair %llu leg %u: two contents under one key; the prefix waits (%zu of %zu games of this "
@@ -121,12 +121,14 @@ static void answer_results(struct server *server, struct job *job)
     list_conflicts(results, ack);
     struct session *session = roster_find(server->roster, job->session);
     if (session) {
+        if (ack->accepted + ack->duplicates > 0)
+            server_note_able(server, session, true);
         meter_add(&session->meter, ack->accepted, nodes_of(results), server->now_ms);
         session->games += ack->accepted;
         session->duplicates += ack->duplicates;
     }
     charge_games(server, job);
-    note_conflicts(server, job);
+    note_conflicts(server, session, job);
     histogram_add(&server->metrics.histogram[METRIC_ACKNOWLEDGE_SECONDS], metrics_now_s() - job->made_s);
     server_reply(server, &job->peer, &message);
 }
@@ -149,7 +151,9 @@ static void answer_grant(struct server *server, struct job *job)
 {
     const struct store_lease *row = &job->grant.lease;
     struct server_experiment *experiment = server_find_experiment(server, row->experiment);
-    bool over = !experiment || (experiment->ended && !job->grant.again);
+    /* What was to be played again may have been dropped with its experiment's end. */
+    bool over = !experiment ||
+                (job->grant.again ? !audit_holds(server->audits, row->id, row->session) : experiment->ended);
     if (experiment && job->grant.players && !server_tune_recall(experiment, job->grant.players))
         over = true;
     if (job->error != STORE_OK || job->grant.late || over) {
@@ -247,8 +251,7 @@ static void follow_control(struct server *server, const struct job_control *cont
             server_hold_experiment(server, experiment, control->step.state);
             break;
         }
-        for (size_t i = 0; i < control->disputed_count; i++)
-            lease_reissue(server->leases, control->experiment, control->disputed[i], 0);
+        server_audit_want(server, control->experiment, &control->again);
         server_resume_experiment(server, experiment);
         break;
     case CONTROL_CHANGE:
@@ -261,6 +264,7 @@ static void follow_control(struct server *server, const struct job_control *cont
         experiment->row.state = control->step.state;
         server_end_experiment(server, experiment);
         break;
+    case CONTROL_REOPEN: /* a JOB_RELOAD has come before */
     case CONTROL_DELETE:
     case CONTROL_AGREE:
     case CONTROL_REFUSE:
@@ -425,10 +429,7 @@ static void answer_report(struct server *server, struct job *job)
         for (size_t j = 0; j < count && ended && ended->leases_end.ids; j++)
             ended->leases_end.ids[ended->leases_end.count++] = finished[j].id;
     }
-    for (size_t i = 0; i < report->disputed_count; i++)
-        lease_reissue(server->leases, report->experiment, report->disputed[i].pair,
-                      report->disputed[i].session);
-    experiment->prefix = report->prefix;
+    server_move_prefix(server, experiment, report->prefix);
     lease_experiment_advance(server->leases, report->experiment, report->prefix);
     if (report->players)
         server_tune_take(server, experiment, report->players);
@@ -436,8 +437,10 @@ static void answer_report(struct server *server, struct job *job)
         server_tune_follow_up(server, report->follow_up);
     server_audit_report(server, experiment, report);
     if (report->blocked)
-        server_event(server, "experiment-blocked", report->experiment, 0,
-                     "five runs of a pair did not settle its dispute: no more leases until somebody looks");
+        server_event(
+            server, "experiment-blocked", report->experiment, 0,
+            "a dispute is not to be settled by playing on (`kroo show` says why): no more leases until "
+            "somebody looks");
     if (report->ended)
         server_end_experiment(server, experiment);
     else if (report->blocked)
@@ -475,11 +478,14 @@ static void answer_peers(struct server *server, struct job *job)
 void server_take_answer(struct server *server, struct job *job)
 {
     static void (*const answers[])(struct server *, struct job *) = {
-        [JOB_RESULTS] = answer_results,   [JOB_GRANT] = answer_grant,       [JOB_SESSION] = answer_session,
-        [JOB_CREATE] = answer_create,     [JOB_CONTROL] = answer_control,   [JOB_PROMOTE] = answer_promote,
-        [JOB_HOOKS] = server_start_hooks, [JOB_ARTIFACT] = answer_artifact, [JOB_LOOKUP] = answer_lookup,
-        [JOB_REPORT] = answer_report,     [JOB_PEERS] = answer_peers,       [JOB_RECHECK] = answer_recheck,
-        [JOB_RELOAD] = answer_reload,     [JOB_PLAYERS] = answer_players,   [JOB_LOST] = NULL,
+        [JOB_RESULTS] = answer_results,    [JOB_GRANT] = answer_grant,
+        [JOB_SESSION] = answer_session,    [JOB_CREATE] = answer_create,
+        [JOB_CONTROL] = answer_control,    [JOB_PROMOTE] = answer_promote,
+        [JOB_HOOKS] = server_start_hooks,  [JOB_ARTIFACT] = answer_artifact,
+        [JOB_LOOKUP] = answer_lookup,      [JOB_REPORT] = answer_report,
+        [JOB_PEERS] = answer_peers,        [JOB_RECHECK] = answer_recheck,
+        [JOB_RELOAD] = answer_reload,      [JOB_PLAYERS] = answer_players,
+        [JOB_SEALS] = server_answer_seals, [JOB_LOST] = NULL,
     };
     if (job->kind == JOB_LOST)
         server->lost = true;

@@ -72,7 +72,11 @@ void server_take_setback(struct server *server, struct session *session, uint64_
     struct server_experiment *experiment = server_find_experiment(server, id);
     if (!experiment || experiment->ended || experiment->row.state != STORE_RUNNING)
         return;
-    server_event(server, "lease-given-back", id, session->id, "worker %s: %s", session->name, why);
+    if (server_may_report(server, session))
+        server_event(server, "lease-given-back", id, session->id, "worker %s: %s", session->name, why);
+    snprintf(session->told, sizeof session->told, "it gave a lease of experiment %llu back: %.400s",
+             (unsigned long long)id, why);
+    session->told_ms = server->now_ms;
     bool others = experiment->setback_worker != 0 && experiment->setback_worker != session->worker;
     experiment->setback_worker = session->worker;
     session->setbacks++;

@@ -7,6 +7,7 @@
 #include "coordinator/exporter.h"
 #include "coordinator/hook.h"
 #include "coordinator/lease.h"
+#include "coordinator/ration.h"
 #include "coordinator/referee.h"
 #include "coordinator/roster.h"
 #include "coordinator/schedule.h"
@@ -21,8 +22,13 @@ enum {
     SERVER_ARTIFACTS_BYTES = 128 << 20, /* of them together */
     SERVER_SETBACKS_MAX = 5,            /* by one worker, before it is set aside */
     SERVER_UNKNOWN_MAX = 256,           /* experiment numbers known not to exist */
-    SERVER_MESSAGES_A_TURN = 256,       /* between looks at the clock and the writer */
-    SERVER_PUBLISH_MS = 1000,           /* how old the figures for a scrape may be */
+    SERVER_SESSIONS_A_KEY = 1024,       /* of one listed key, those that fell silent included */
+    SERVER_TOLD_BURST = 20, /* log lines that strangers or noise can cause, of one kind, at once */
+    SERVER_TOLD_A_MINUTE = 20,
+    SERVER_REPORTS_BURST = 100, /* rows (events, faults) that a session can cause beside its results */
+    SERVER_REPORTS_A_MINUTE = 60,
+    SERVER_MESSAGES_A_TURN = 256, /* between looks at the clock and the writer */
+    SERVER_PUBLISH_MS = 1000,     /* how old the figures for a scrape may be */
 };
 
 /* An experiment in memory. */
@@ -30,6 +36,7 @@ struct server_experiment {
     struct store_experiment row;
     struct referee referee;
     uint64_t prefix;
+    uint64_t furthest;         /* no pair at or above was leased; stays when the prefix falls back */
     unsigned deleting;         /* deletions asked for: nothing of it is taken any more */
     bool ended;                /* no more leases; late results are stored and not counted */
     bool playable;             /* by this engine build */
@@ -47,7 +54,8 @@ struct server_artifact {
 };
 
 struct server_counters {
-    uint64_t results, refused_games, grants, nothing, expired, say_hello, not_allowed, busy;
+    uint64_t results, refused_games, grants, nothing, expired, say_hello, not_allowed, busy, unsigned_engines,
+        noisy, crowded, untold;
 };
 
 struct server {
@@ -61,6 +69,8 @@ struct server {
     size_t flag_count;
     struct schedule *schedule;
     struct allowlist allowlist;
+    struct ration_table *rations;
+    struct allowance told_noise, told_unsent, told_keys; /* log lines */
     struct server_experiment **experiments;
     size_t experiment_count, experiment_room;
     uint64_t unknown[SERVER_UNKNOWN_MAX]; /* ring */
@@ -85,6 +95,7 @@ struct server {
 
 /* server.c */
 struct server_experiment *server_find_experiment(const struct server *server, uint64_t id);
+void server_move_prefix(struct server *server, struct server_experiment *experiment, uint64_t prefix);
 /* Takes the experiment into memory (referee, schedule, leases). NULL without memory or on rules unknown here.
  */
 struct server_experiment *server_add_experiment(struct server *server, const struct store_experiment *row,
@@ -146,6 +157,13 @@ void server_control(struct server *server, struct session *session, const struct
 void server_stop(struct server *server, struct session *session, const struct message *message);
 void server_promote(struct server *server, struct session *session, const struct message *message);
 
+/* Whether one more row may be written because of what this session says; counted where not. */
+bool server_may_report(struct server *server, struct session *session);
+
+/* server_seal.c */
+void server_seals_request(struct server *server, struct session *session, const struct message *message);
+void server_answer_seals(struct server *server, struct job *job);
+
 /* server_status.c */
 void server_status(struct server *server, struct session *session, const struct message *message);
 /* Nothing was heard of it for so long that it is taken to be gone. */
@@ -190,9 +208,16 @@ void server_start_hooks(struct server *server, struct job *job);
 void server_audit_want(struct server *server, uint64_t experiment, const struct job_replays *again);
 void server_audit_report(struct server *server, struct server_experiment *experiment,
                          const struct job_report *report);
-/* True when the session has one now and its answer is on the way. */
-bool server_audit_grant(struct server *server, struct session *session, uint64_t request);
-void server_audit_released(struct server *server, uint64_t lease, uint64_t session);
+/* True when the session has one now, of an experiment of at least this priority, and its answer is on the
+ * way. */
+bool server_audit_grant(struct server *server, struct session *session, uint64_t request, int32_t floor);
+/* Tells the lease book what is played beside it, which counts towards the caps. */
+void server_audit_cores(struct server *server);
+/* A lease of the session lapsed without progress; it asked for work, or got on with some. */
+void server_note_lapse(struct server *server, uint64_t session);
+void server_note_able(struct server *server, struct session *session, bool progress);
+/* The experiment of the lease that was given back; 0: it is none of these. */
+uint64_t server_audit_released(struct server *server, uint64_t lease, uint64_t session);
 void server_audit_session_end(struct server *server, uint64_t session);
 /* Gives up the open audits of a decided experiment when nobody is there who could play them. */
 void server_audit_waive(struct server *server, struct server_experiment *experiment);

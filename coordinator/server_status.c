@@ -112,15 +112,35 @@ static json_t *status_counters(const struct server *server)
     struct router_counters wire = router_counters(server->router);
     struct writer_counters rows = writer_counters(server->writer);
     const struct server_counters *own = &server->counters;
-    return json_pack("{s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I}",
-                     "received", (json_int_t)wire.received, "sent", (json_int_t)wire.sent, "malformed",
-                     (json_int_t)wire.malformed, "oversized", (json_int_t)wire.oversized,
-                     "handshakes_refused", (json_int_t)wire.refused_handshakes, "games_committed",
-                     (json_int_t)rows.games, "duplicates", (json_int_t)rows.duplicates, "conflicts",
-                     (json_int_t)rows.conflicts, "commits", (json_int_t)rows.commits, "reconnects",
-                     (json_int_t)rows.reconnects, "games_refused", (json_int_t)own->refused_games,
-                     "leases_granted", (json_int_t)own->grants, "leases_lapsed", (json_int_t)own->expired,
-                     "not_allowed", (json_int_t)own->not_allowed, "busy", (json_int_t)own->busy);
+    const struct {
+        const char *name;
+        uint64_t value;
+    } counters[] = {
+        {"received", wire.received},
+        {"sent", wire.sent},
+        {"malformed", wire.malformed},
+        {"oversized", wire.oversized},
+        {"handshakes_refused", wire.refused_handshakes},
+        {"games_committed", rows.games},
+        {"duplicates", rows.duplicates},
+        {"conflicts", rows.conflicts},
+        {"commits", rows.commits},
+        {"reconnects", rows.reconnects},
+        {"games_refused", own->refused_games},
+        {"leases_granted", own->grants},
+        {"leases_lapsed", own->expired},
+        {"not_allowed", own->not_allowed},
+        {"busy", own->busy},
+        {"engines_unsigned", own->unsigned_engines},
+        {"noisy", own->noisy},
+        {"discarded", wire.discarded},
+        {"crowded", own->crowded},
+        {"untold", own->untold},
+    };
+    json_t *object = json_object();
+    for (size_t i = 0; i < sizeof counters / sizeof *counters; i++)
+        json_object_set_new(object, counters[i].name, json_integer((json_int_t)counters[i].value));
+    return object;
 }
 
 void server_status(struct server *server, struct session *session, const struct message *message)

@@ -257,8 +257,11 @@ unsigned specification_warnings(const struct message_create_experiment *create,
     if (message_hash_is_none(spec->book) && spec->noise_ppm == 0 && create->pairs > 1 &&
         (double)create->pairs > known / 50)
         snprintf(warnings[count++], SPECIFICATION_REASON_MAX,
-                 "%u opening plies make at most %.0f openings: some of the %llu pairs will be equal",
-                 spec->opening_plies, known, (unsigned long long)create->pairs);
+                 "%u opening plies make at most %.0f openings: some of the %llu pairs will be equal%s",
+                 spec->opening_plies, known, (unsigned long long)create->pairs,
+                 spec->kind == MESSAGE_MATCH ? ", and of equal ones between deterministic players only the "
+                                               "first counts"
+                                             : "");
     if (spec->kind == MESSAGE_SELFPLAY && spec->noise_ppm == 0 && specification_reproducible(spec))
         snprintf(warnings[count++], SPECIFICATION_REASON_MAX,
                  "without noise the two games of each pair are equal: give --noise so that play explores");

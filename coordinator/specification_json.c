@@ -6,90 +6,9 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "engine/play.h"
-#include "engine/search.h"
+#include "coordinator/specification_fields.h"
 #include "proto/artifact.h"
 
-enum field_type {
-    FIELD_KIND,
-    FIELD_U64,
-    FIELD_U32,
-    FIELD_I32,
-    FIELD_BOOL,
-    FIELD_DOUBLE,
-    FIELD_TEXT,
-    FIELD_FILE,    /* a hash, or null; `name` is where its name goes */
-    FIELD_OPTIONS, /* an array of lines */
-};
-
-struct field {
-    const char *key;
-    enum field_type type;
-    size_t offset, size; /* in its struct */
-    int64_t low, high;   /* of whole numbers */
-    size_t name;         /* in its struct of names */
-    bool is_aside;       /* games, counts and verdict do not depend on it */
-};
-
-#define FIELD(struct_name, key_, type_, member, ...)                                                         \
-    {                                                                                                        \
-        .key = key_, .type = FIELD_##type_, .offset = offsetof(struct struct_name, member),                  \
-        .size = sizeof(((struct struct_name *)0)->member), __VA_ARGS__                                       \
-    }
-#define TOP(...)       FIELD(message_create_experiment, __VA_ARGS__)
-#define PLAYER(...)    FIELD(message_player, __VA_ARGS__)
-#define SPRT(...)      FIELD(message_sprt, __VA_ARGS__)
-#define WITHIN(lo, hi) .low = (lo), .high = (hi)
-#define NAMED(member)  .name = offsetof(struct specification_names, member)
-#define CALLED(member) .name = offsetof(struct specification_player_names, member)
-#define ASIDE          .is_aside = true
-
-/* clang-format off */
-static const struct field top_fields[] = {
-    TOP("kind", KIND, spec.kind),
-    TOP("rules", TEXT, spec.rules),
-    TOP("engine_build", TEXT, spec.engine_build, ASIDE),
-    TOP("seed", U64, spec.seed, WITHIN(0, INT64_MAX)),
-    TOP("pairs", U64, pairs, WITHIN(1, 1000000000)),
-    TOP("opening_plies", U32, spec.opening_plies, WITHIN(0, PLAY_OPENING_MAX)),
-    TOP("book", FILE, spec.book, NAMED(book)),
-    TOP("noise_ppm", U32, spec.noise_ppm, WITHIN(0, PLAY_NOISE_UNIT)),
-    TOP("with_scores", BOOL, spec.with_scores),
-    TOP("adjudication", FILE, spec.adjudication, NAMED(adjudication)),
-    TOP("resign_score", U32, spec.resign_score, WITHIN(0, SPECIFICATION_RESIGN_MAX)),
-    TOP("resign_plies", U32, spec.resign_plies, WITHIN(0, SPECIFICATION_RESIGN_PLIES_MAX)),
-    TOP("resign_playout_ppm", U32, spec.resign_playout_ppm, WITHIN(0, PLAY_NOISE_UNIT)),
-    TOP("reference_speed", U32, spec.reference_speed, WITHIN(0, INT32_MAX)),
-    TOP("audit_ppm", U32, audit_ppm, WITHIN(0, PLAY_NOISE_UNIT)),
-    TOP("tune", FILE, tune, NAMED(tune)),
-    TOP("priority", I32, priority, WITHIN(-SPECIFICATION_PRIORITY_MAX, SPECIFICATION_PRIORITY_MAX), ASIDE),
-    TOP("share", U32, share, WITHIN(1, SPECIFICATION_SHARE_MAX), ASIDE),
-    TOP("core_cap", U32, core_cap, WITHIN(0, INT32_MAX), ASIDE),
-    TOP("tags", TEXT, tags, ASIDE),
-    TOP("note", TEXT, note, ASIDE),
-    TOP("on_finish", TEXT, on_finish),
-};
-static const struct field player_fields[] = {
-    PLAYER("weights", FILE, weights, CALLED(weights)),
-    PLAYER("engine", FILE, engine, CALLED(engine)),
-    PLAYER("tables", FILE, tables, CALLED(tables)),
-    PLAYER("nodes", U64, node_limit, WITHIN(0, INT64_MAX)),
-    PLAYER("depth", U32, depth_limit, WITHIN(0, SEARCH_DEPTH_MAX)),
-    PLAYER("time_ms", U32, time_ms, WITHIN(0, SPECIFICATION_TIME_MAX_MS)),
-    PLAYER("clock_ms", U32, clock_ms, WITHIN(0, SPECIFICATION_CLOCK_MAX_MS)),
-    PLAYER("increment_ms", U32, increment_ms, WITHIN(0, SPECIFICATION_TIME_MAX_MS)),
-    PLAYER("hash_kib", U32, hash_kib, WITHIN(SPECIFICATION_HASH_MIN_KIB, SPECIFICATION_HASH_MAX_KIB)),
-    PLAYER("options", OPTIONS, options),
-};
-static const struct field sprt_fields[] = {
-    SPRT("model", TEXT, model),
-    SPRT("elo0", DOUBLE, elo0),
-    SPRT("elo1", DOUBLE, elo1),
-    SPRT("alpha", DOUBLE, alpha),
-    SPRT("beta", DOUBLE, beta),
-    SPRT("batch", U32, batch, WITHIN(1, 1000000)),
-};
-/* clang-format on */
 #define COUNT(fields) (sizeof(fields) / sizeof *(fields))
 
 static const struct {
@@ -144,6 +63,7 @@ static json_t *write_field(const struct field *field, const void *from)
     case FIELD_DOUBLE:
         return json_real(*(const double *)(const void *)at);
     case FIELD_TEXT:
+    case FIELD_BUILD:
         return json_string(at);
     case FIELD_FILE:
         return write_file((const uint8_t *)at);
@@ -153,24 +73,24 @@ static json_t *write_field(const struct field *field, const void *from)
     return NULL;
 }
 
-static json_t *write_object(const struct field *fields, size_t count, const void *from)
+static json_t *write_object(const struct field_list *list, const void *from)
 {
     json_t *object = json_object();
-    for (size_t i = 0; i < count; i++)
-        json_object_set_new(object, fields[i].key, write_field(&fields[i], from));
+    for (size_t i = 0; i < list->count; i++)
+        json_object_set_new(object, list->fields[i].key, write_field(&list->fields[i], from));
     return object;
 }
 
 json_t *specification_json_write(const struct message_create_experiment *create)
 {
     json_t *object = json_pack("{s:i}", "kroo_specification", SPECIFICATION_JSON_VERSION);
-    json_t *top = write_object(top_fields, COUNT(top_fields), create);
+    json_t *top = write_object(&specification_fields, create);
     json_object_update(object, top);
     json_decref(top);
-    json_object_set_new(object, "a", write_object(player_fields, COUNT(player_fields), &create->spec.a));
-    json_object_set_new(object, "b", write_object(player_fields, COUNT(player_fields), &create->spec.b));
+    json_object_set_new(object, "a", write_object(&specification_player_fields, &create->spec.a));
+    json_object_set_new(object, "b", write_object(&specification_player_fields, &create->spec.b));
     json_object_set_new(object, "sprt",
-                        create->has_sprt ? write_object(sprt_fields, COUNT(sprt_fields), &create->sprt)
+                        create->has_sprt ? write_object(&specification_sprt_fields, &create->sprt)
                                          : json_null());
     return object;
 }
@@ -299,6 +219,7 @@ static bool read_field(const struct reading *reading, const struct field *field,
         *(double *)(void *)at = json_number_value(value);
         return json_is_number(value) || refuse(reading, field->key, "is a number");
     case FIELD_TEXT:
+    case FIELD_BUILD:
         return read_text(reading, field, value, at);
     case FIELD_FILE:
         return read_file(reading, field, value, (uint8_t *)at, (char *)names + field->name);
@@ -308,11 +229,11 @@ static bool read_field(const struct reading *reading, const struct field *field,
     return false;
 }
 
-static const struct field *find_field(const struct field *fields, size_t count, const char *key)
+static const struct field *find_field(const struct field_list *list, const char *key)
 {
-    for (size_t i = 0; i < count; i++)
-        if (strcmp(fields[i].key, key) == 0)
-            return &fields[i];
+    for (size_t i = 0; i < list->count; i++)
+        if (strcmp(list->fields[i].key, key) == 0)
+            return &list->fields[i];
     return NULL;
 }
 
@@ -325,7 +246,7 @@ static bool is_special(const char *key)
     return false;
 }
 
-static bool read_object(const struct reading *reading, const struct field *fields, size_t count, bool is_top,
+static bool read_object(const struct reading *reading, const struct field_list *list, bool is_top,
                         const json_t *object, void *to, void *names)
 {
     const char *key;
@@ -334,7 +255,7 @@ static bool read_object(const struct reading *reading, const struct field *field
         return refuse(reading, "", "is an object");
     json_object_foreach((json_t *)object, key, value)
     {
-        const struct field *field = find_field(fields, count, key);
+        const struct field *field = find_field(list, key);
         if (!field && is_top && is_special(key))
             continue;
         if (!field)
@@ -350,10 +271,10 @@ static bool read_sprt(const struct reading *reading, const json_t *value,
 {
     if (!value || json_is_null(value))
         return true;
-    if (json_is_object(value) && json_object_size(value) < COUNT(sprt_fields))
+    if (json_is_object(value) && json_object_size(value) < specification_sprt_fields.count)
         return refuse(reading, "", "needs all of model, elo0, elo1, alpha, beta and batch");
     out->has_sprt = true;
-    return read_object(reading, sprt_fields, COUNT(sprt_fields), false, value, &out->sprt, NULL);
+    return read_object(reading, &specification_sprt_fields, false, value, &out->sprt, NULL);
 }
 
 static bool read_players(const json_t *document, struct message_create_experiment *out,
@@ -365,10 +286,10 @@ static bool read_players(const json_t *document, struct message_create_experimen
         return refuse(first ? &a : &top, first ? "weights" : "a", "is missing: who plays?");
     if (!second && out->spec.kind != MESSAGE_SELFPLAY)
         return refuse(&top, "b", "is missing: against whom?");
-    if (!read_object(&a, player_fields, COUNT(player_fields), false, first, &out->spec.a, &names->a))
+    if (!read_object(&a, &specification_player_fields, false, first, &out->spec.a, &names->a))
         return false;
     if (second)
-        return read_object(&b, player_fields, COUNT(player_fields), false, second, &out->spec.b, &names->b);
+        return read_object(&b, &specification_player_fields, false, second, &out->spec.b, &names->b);
     out->spec.b = out->spec.a;
     names->b = names->a;
     return true;
@@ -377,7 +298,7 @@ static bool read_players(const json_t *document, struct message_create_experimen
 static bool read_key(const struct reading *reading, const json_t *document,
                      struct message_create_experiment *out)
 {
-    static const struct field key = TOP("key", TEXT, idempotency_key);
+    static const struct field key = {.key = "key", .size = MESSAGE_NAME_MAX};
     const json_t *value = json_object_get(document, "key");
     return !value || read_text(reading, &key, value, out->idempotency_key);
 }
@@ -399,7 +320,7 @@ bool specification_json_read(const json_t *document, struct message_create_exper
     if (!json_object_get(document, "kind") || !json_object_get(document, "pairs"))
         return refuse(&top, json_object_get(document, "kind") ? "pairs" : "kind", "is missing");
     *has_seed = json_object_get(document, "seed") != NULL;
-    return read_object(&top, top_fields, COUNT(top_fields), true, document, out, names) &&
+    return read_object(&top, &specification_fields, true, document, out, names) &&
            read_key(&top, document, out) && read_players(document, out, names, reason) &&
            read_sprt(&sprt, json_object_get(document, "sprt"), out);
 }
@@ -427,14 +348,14 @@ static void add_difference(struct difference *difference, const char *within, co
     free(new);
 }
 
-static void compare_objects(struct difference *difference, const char *within, const struct field *fields,
-                            size_t count, const json_t *there, const json_t *here)
+static void compare_objects(struct difference *difference, const char *within, const struct field_list *list,
+                            const json_t *there, const json_t *here)
 {
-    for (size_t i = 0; i < count; i++) {
-        const json_t *old = json_object_get(there, fields[i].key),
-                     *new = json_object_get(here, fields[i].key);
-        if (!fields[i].is_aside && !json_equal(old, new))
-            add_difference(difference, within, fields[i].key, old, new);
+    for (size_t i = 0; i < list->count; i++) {
+        const char *key = list->fields[i].key;
+        const json_t *old = json_object_get(there, key), *new = json_object_get(here, key);
+        if (!list->fields[i].is_aside && !json_equal(old, new))
+            add_difference(difference, within, key, old, new);
     }
 }
 
@@ -446,13 +367,13 @@ bool specification_json_differ(const struct message_create_experiment *there,
     struct difference difference = {text, size, 0, 0};
     json_t *old = specification_json_write(there), *new = specification_json_write(here);
     *text = '\0';
-    compare_objects(&difference, "", top_fields, COUNT(top_fields), old, new);
+    compare_objects(&difference, "", &specification_fields, old, new);
     for (int i = 0; i < 2; i++)
-        compare_objects(&difference, within[i], player_fields, COUNT(player_fields),
+        compare_objects(&difference, within[i], &specification_player_fields,
                         json_object_get(old, players[i]), json_object_get(new, players[i]));
     const json_t *test = json_object_get(old, "sprt"), *other = json_object_get(new, "sprt");
     if (json_is_object(test) && json_is_object(other))
-        compare_objects(&difference, "sprt.", sprt_fields, COUNT(sprt_fields), test, other);
+        compare_objects(&difference, "sprt.", &specification_sprt_fields, test, other);
     else if (!json_equal(test, other))
         add_difference(&difference, "", "sprt", test, other);
     json_decref(old);

@@ -7,8 +7,11 @@
 #include <string.h>
 
 #include "coordinator/terms.h"
-#include "engine/adjudicate.h"
+#include "coordinator/repeat_game.h"
+#include "coordinator/verify_captures.h"
+#include "coordinator/verify_repeat.h"
 #include "coordinator/verify_tune.h"
+#include "engine/adjudicate.h"
 #include "coordinator/withdraw.h"
 
 struct verify {
@@ -36,7 +39,11 @@ struct verify {
     struct sprt_test test;
     struct sprt_state sprt;
     uint64_t games, differences;
-    struct verify_tune *tune; /* NULL: no tune */
+    struct verify_tune *tune;      /* NULL: no tune */
+    struct verify_repeat *repeats; /* NULL: every pair counts */
+    bool used_up;                  /* repeats have ended the test */
+    struct captures captures;
+    bool no_memory;
 };
 
 static void differ(struct verify *verify, const char *format, ...) __attribute__((format(printf, 2, 3)));
@@ -74,7 +81,10 @@ struct verify *verify_create(const struct record *record, const uint64_t *disput
     }
     verify->setup = verify->terms->setup;
     verify->game = game_create(verify->setup.rules, NULL);
-    if (!verify->game) {
+    bool repeats = experiment->repeat_rule != REPEAT_RULE_NONE;
+    if (verify->game && repeats)
+        verify->repeats = verify_repeat_create(verify->setup.rules);
+    if (!verify->game || (repeats && !verify->repeats)) {
         verify_destroy(verify);
         return NULL;
     }
@@ -95,6 +105,8 @@ void verify_destroy(struct verify *verify)
     game_destroy(verify->game);
     terms_destroy(verify->terms);
     verify_tune_destroy(verify->tune);
+    verify_repeat_destroy(verify->repeats);
+    captures_done(&verify->captures);
     free(verify);
 }
 
@@ -206,10 +218,31 @@ static bool is_disputed(struct verify *verify, uint64_t pair)
     return verify->disputed_at < verify->disputed_count && verify->disputed[verify->disputed_at] == pair;
 }
 
+static uint64_t repeated(const struct verify *verify)
+{
+    return verify->repeats ? verify_repeat_count(verify->repeats) : 0;
+}
+
+/* Is the pair that comes next a repeat, which belongs to the prefix and counts in nothing? */
+static bool pass_over(struct verify *verify)
+{
+    int found = verify->repeats ? verify_repeat_pair(verify->repeats, verify->pair) : 0;
+    if (found < 0) {
+        differ(verify, ": no memory to compare its pairs");
+        verify->open = false;
+    }
+    if (found == 0)
+        return false;
+    verify->prefix += found > 0;
+    verify->used_up = found > 0 && verify->has_test && verify_repeat_is_over(verify->repeats);
+    verify->open = verify->open && !verify->used_up;
+    return true;
+}
+
 static void feed_test(struct verify *verify, enum statistics_pair class)
 {
     verify->batch[statistics_pair_bin(class)]++;
-    if (verify->prefix % verify->test.batch != 0)
+    if ((verify->prefix - repeated(verify)) % verify->test.batch != 0)
         return;
     if (sprt_feed(&verify->sprt, &verify->test, verify->batch) != SPRT_OPEN)
         verify->open = false;
@@ -227,6 +260,8 @@ static void close_pair(struct verify *verify)
         verify->open = false;
         return;
     }
+    if (pass_over(verify))
+        return;
     enum statistics_pair class = statistics_pair_class(verify->half_points[0], verify->half_points[1]);
     verify->counts[class]++;
     verify->prefix++;
@@ -264,6 +299,12 @@ void verify_game(struct verify *verify, const struct store_game *game)
     check_fields(verify, game);
     check_opening(verify, game);
     check_replay(verify, game);
+    if (verify->repeats)
+        verify_repeat_game(verify->repeats, game,
+                           verify->opening_length > 0 ? (size_t)verify->opening_length : 0);
+    if (captures_count(&verify->captures, game->experiment, game->pair / STORE_SEGMENT_PAIRS,
+                       verify->setup.rules, game->moves, strlen(game->moves)) != 0)
+        verify->no_memory = true;
     if (verify->watch->progress && verify->games % 256 == 0)
         verify->watch->progress(verify->watch->context, verify->games);
 }
@@ -296,6 +337,7 @@ static void compare_counters(struct verify *verify, const char *where, const str
     const int64_t *n = verify->counts;
     record_counts(stored, counts);
     compare(verify, where, "counted pairs", stored->prefix_pairs, verify->prefix);
+    compare(verify, where, "repeated pairs", stored->repeated_pairs, repeated(verify));
     for (int i = 0; i < STATISTICS_PAIR_COUNTS; i++)
         compare(verify, where, names[i], (uint64_t)counts[i], (uint64_t)n[i]);
     compare(verify, where, "games won", stored->wins, (uint64_t)(2 * n[PAIR_WW] + n[PAIR_DW] + n[PAIR_WL]));
@@ -311,7 +353,7 @@ static const char *expected_verdict(const struct verify *verify)
 {
     if (verify->has_test && verify->sprt.status != SPRT_OPEN)
         return sprt_status_name(verify->sprt.status);
-    return verify->prefix == verify->record->experiment.planned_pairs ? "undecided" : "";
+    return verify->used_up || verify->prefix == verify->record->experiment.planned_pairs ? "undecided" : "";
 }
 
 static void compare_estimates(struct verify *verify, const struct store_verdict *verdict)
@@ -357,7 +399,7 @@ void verify_finish(struct verify *verify, struct verify_totals *totals)
     else if (record->state == STORE_FINISHED || record->state == STORE_STOPPED)
         differ(verify, ": it is %s without a verdict", record_state_name(record->state));
     totals->games += verify->games;
-    totals->pairs_counted += verify->prefix;
+    totals->pairs_counted += verify->prefix - repeated(verify);
     if ((record->state == STORE_FINISHED || record->state == STORE_STOPPED) && record->open_leases > 0)
         differ(verify, ": it has ended, yet %llu leases are open", (unsigned long long)record->open_leases);
     totals->differences += verify->differences;
@@ -496,9 +538,26 @@ static int take_row(void *context, const struct store_table *row)
     return 0;
 }
 
-static void differ_tune(void *context, const char *text)
+static void differ_part(void *context, const char *text)
 {
     differ(context, "%s", text);
+}
+
+/* Where every pair counts there are no repeats. */
+static enum store_error ask_repeats(struct store *store, struct verify *verify)
+{
+    uint64_t id = verify->record->experiment.id;
+    struct store_repeat *stored;
+    size_t count;
+    if (verify->repeats)
+        return verify_repeat_check(verify->repeats, store, id, differ_part, verify);
+    enum store_error error = store_repeats(store, id, &stored, &count);
+    if (error != STORE_OK)
+        return error;
+    free(stored);
+    if (count > 0)
+        differ(verify, ": pair_repeat names %zu pairs of it, yet all of its pairs count", count);
+    return STORE_OK;
 }
 
 static enum store_error run(struct store *store, uint64_t experiment, const struct verify_watch *watch,
@@ -531,11 +590,17 @@ static enum store_error run(struct store *store, uint64_t experiment, const stru
         if (error == STORE_OK)
             error = ask_rollups(store, verify, parameters);
         if (error == STORE_OK)
+            error = verify->no_memory
+                        ? STORE_ERROR_MEMORY
+                        : verify_captures(store, experiment, &verify->captures, differ_part, verify);
+        if (error == STORE_OK)
             error = ask_standing(store, verify, parameters);
         if (error == STORE_OK)
             close_pair(verify);
+        if (error == STORE_OK)
+            error = ask_repeats(store, verify);
         if (error == STORE_OK && verify->tune)
-            error = verify_tune_check(verify->tune, store, differ_tune, verify);
+            error = verify_tune_check(verify->tune, store, differ_part, verify);
         if (error == STORE_OK)
             verify_finish(verify, totals);
     } else {

@@ -1,5 +1,5 @@
 /* One specification in its two forms: as it travels (proto/message.h) and as it is stored (sql/store.h).
- * Every field is carried here and nowhere else. Pure; any thread. */
+ * Every field is carried here and nowhere else, by the list in specification_fields.c. Pure; any thread. */
 #ifndef KROO_COORDINATOR_WIRE_H
 #define KROO_COORDINATOR_WIRE_H
 

@@ -6,14 +6,16 @@
 
 #include "coordinator/ledger.h"
 #include "sql/store_flag.h"
+#include "sql/store_repeat.h"
 
 enum { WINDOW = 64 }; /* pairs come in order */
 
 struct judging {
-    struct tally *tally;
+    struct ledger *ledger;
     uint64_t pair; /* being read */
     unsigned legs;
     unsigned points[2];
+    struct repeat_key keys[2];
     uint64_t pairs; /* that remain */
     bool failed;
 };
@@ -23,23 +25,46 @@ static void close_pair(struct judging *judging)
 {
     if (judging->legs == 3) {
         for (unsigned leg = 0; leg < 2; leg++)
-            judging->failed =
-                tally_add(judging->tally, judging->pairs, leg, judging->points[leg]) < 0 || judging->failed;
+            judging->failed = tally_add_game(judging->ledger->tally, judging->pairs, leg,
+                                             judging->points[leg], &judging->keys[leg]) < 0 ||
+                              judging->failed;
         judging->pairs++;
     }
     judging->legs = 0;
 }
 
-static void take_standing(void *context, uint64_t pair, unsigned leg, unsigned a_half_points)
+static void take_standing(void *context, const struct store_game *game)
 {
     struct judging *judging = context;
-    if (pair != judging->pair)
+    if (game->pair != judging->pair)
         close_pair(judging);
-    judging->pair = pair;
-    if (leg > 1)
+    judging->pair = game->pair;
+    if (game->leg > 1)
         return;
-    judging->legs |= 1u << leg;
-    judging->points[leg] = a_half_points;
+    judging->legs |= 1u << game->leg;
+    judging->points[game->leg] = game->a_half_points;
+    judging->keys[game->leg] = ledger_key(judging->ledger, game);
+}
+
+/* A ledger of the experiment that has counted nothing yet. */
+static enum store_error begin(struct store *store, const struct store_experiment *experiment,
+                              struct ledger **out)
+{
+    char text[STORE_TEXT];
+    struct ledger *ledger = ledger_create(experiment, WINDOW);
+    enum store_error error = STORE_OK;
+    if (ledger && experiment->repeat_rule != REPEAT_RULE_NONE)
+        error = terms_load(store, experiment, &ledger->terms, text);
+    if (error == STORE_ERROR_REFUSED) /* what is missing is told where it matters more */
+        error = STORE_OK;
+    if (error == STORE_OK && (!ledger || ledger_tell_repeats(ledger) != 0))
+        error = STORE_ERROR_MEMORY;
+    if (error != STORE_OK) {
+        ledger_destroy(ledger);
+        ledger = NULL;
+    }
+    *out = ledger;
+    return error;
 }
 
 static enum store_error outvoted_games(struct store *store, uint64_t experiment, uint64_t *games)
@@ -66,21 +91,20 @@ static bool is_by_test(const char *verdict)
 enum store_error withdraw_judge(struct store *store, const struct store_experiment *experiment,
                                 const char *verdict, uint64_t counted, bool *changes, char reason[STORE_TEXT])
 {
-    struct sprt_test test;
     uint64_t outvoted = 0;
-    bool tested = ledger_test(experiment, &test);
+    bool tested = experiment->has_sprt;
     *changes = false;
     if (experiment->kind != STORE_MATCH || strcmp(verdict, "aborted") == 0)
         return STORE_OK;
-    struct judging judging = {.tally =
-                                  tally_create(experiment->planned_pairs, WINDOW, tested ? &test : NULL)};
-    if (!judging.tally)
-        return STORE_ERROR_MEMORY;
-    enum store_error error = store_verdict_standings(store, experiment->id, take_standing, &judging);
+    struct judging judging = {0};
+    enum store_error error = begin(store, experiment, &judging.ledger);
+    if (error != STORE_OK)
+        return error;
+    error = store_played_verdict(store, experiment->id, take_standing, &judging);
     close_pair(&judging);
     if (error == STORE_OK)
         error = judging.failed ? STORE_ERROR_DATA : outvoted_games(store, experiment->id, &outvoted);
-    const char *now = tally_decision_name(tally_decision(judging.tally));
+    const char *now = tally_decision_name(tally_decision(judging.ledger->tally));
     bool moved = judging.pairs != counted || outvoted > 0;
     *changes = error == STORE_OK && moved &&
                (is_by_test(verdict) || is_by_test(now) ? strcmp(verdict, now) != 0 : !tested);
@@ -91,6 +115,6 @@ enum store_error withdraw_judge(struct store *store, const struct store_experime
              (unsigned long long)outvoted, is_by_test(now) ? now : "undecided", verdict);
     if (!is_by_test(verdict))
         snprintf(reason + strlen(reason), STORE_TEXT - strlen(reason), "; its figures rest on them");
-    tally_destroy(judging.tally);
+    ledger_destroy(judging.ledger);
     return error;
 }

@@ -157,6 +157,7 @@ struct table {
     bool moved[2];      /* the mover has answered with a move in this game */
     int64_t left_us[2]; /* on the clocks of those who have one */
     struct search_clock clock;
+    int64_t until_us;       /* the game ends by then; 0: no bound */
     enum game_reason fault; /* of the side to move, which loses by it */
     struct adjudicator adjudicator;
     struct adjudication early; /* how the game ended before its rules ended it */
@@ -173,6 +174,11 @@ struct table {
 static bool table_stopped(const struct table *table)
 {
     return table->stop && atomic_load_explicit(table->stop, memory_order_relaxed);
+}
+
+static bool table_overtime(const struct table *table)
+{
+    return table->until_us > 0 && clock_now_us() >= table->until_us;
 }
 
 /* Room for the score of the next ply. */
@@ -223,6 +229,11 @@ static int table_search(struct table *table, unsigned side, int16_t *score)
         int64_t soft_ms, hard_ms;
         clock_share(table->left_us[side] / 1000, table->sides[side]->increment_ms, 0, &soft_ms, &hard_ms);
         search_clock_set(&table->clock, soft_ms, hard_ms);
+        limits.clock = &table->clock;
+    } else if (table->until_us > 0) {
+        /* What a search answers that this has ended is never played: the game is over by then. */
+        int64_t left_ms = (table->until_us - clock_now_us()) / 1000;
+        search_clock_set(&table->clock, 0, left_ms > 0 ? left_ms + 1 : 1);
         limits.clock = &table->clock;
     }
     int house = search_run(table->searches[side], table->game, table->sides[side]->weights, &limits,
@@ -280,6 +291,8 @@ static enum play_status table_play(struct table *table)
         int house = table_choose(table, &score);
         if (table_stopped(table))
             return PLAY_STOPPED;
+        if (table_overtime(table))
+            return PLAY_OVERTIME;
         if (house < 0)
             return table->moved[game_position(game).side] ? PLAY_DONE : PLAY_FAILED;
         enum game_error error = game_play(game, house);
@@ -349,6 +362,8 @@ static enum play_status table_run(struct table *table, struct play_seats *seats)
         return PLAY_NO_OPENING;
     for (int side = 0; side < 2; side++)
         table->left_us[side] = 1000 * table->sides[side]->clock_ms;
+    if (table->setup->most_ms > 0)
+        table->until_us = clock_now_us() + 1000 * table->setup->most_ms;
     status = table_play(table);
     return status == PLAY_DONE ? table_record(table) : status;
 }
@@ -368,7 +383,7 @@ enum play_status play_game(struct play_seats *seats, const struct play_setup *se
     enum play_status status = table_run(&table, seats);
     if (status != PLAY_DONE)
         play_record_done(out);
-    if (status == PLAY_FAILED && table.game) {
+    if ((status == PLAY_FAILED || status == PLAY_OVERTIME) && table.game) {
         out->moves = strdup(game_moves(table.game));
         out->plies = out->moves ? game_plies(table.game) : 0;
     }

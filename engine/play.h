@@ -26,6 +26,7 @@ struct play_setup {
     int resign_score;                  /* a side resigns so many hundredths of a seed behind, */
     unsigned resign_plies;             /* for so many of its own moves in a row; 0: nobody resigns */
     uint32_t resign_playout_ppm;       /* share of games played out all the same */
+    int64_t most_ms; /* a game that has not ended by then is given up; changes no move before. 0: no bound */
 };
 
 /* The opening of pair `pair`, letters that leave the game unfinished, written with a NUL to `moves`
@@ -53,7 +54,8 @@ enum play_status {
     PLAY_TOO_LONG = -2,
     PLAY_MEMORY = -3,
     PLAY_NO_OPENING = -4,
-    PLAY_FAILED = -5, /* a mover failed before its first move: no game */
+    PLAY_FAILED = -5,   /* a mover failed before its first move: no game */
+    PLAY_OVERTIME = -6, /* it did not end within setup->most_ms: no game */
 };
 
 struct play_record {
@@ -107,8 +109,8 @@ void play_seats_use(struct play_seats *seats, unsigned seat, const struct play_m
 
 /* Plays leg 0 (player a South) or leg 1 (player b South) of a pair. `stop` (may be NULL) abandons the game.
  * `progress` (may be NULL) is set to the ply reached, for a watching thread. On PLAY_DONE the caller owns the
- * record and ends it with play_record_done; on PLAY_FAILED likewise, and it holds the moves up to there, if
- * any were made. */
+ * record and ends it with play_record_done; on PLAY_FAILED and PLAY_OVERTIME likewise, and it holds the moves
+ * up to there, if any were made. */
 enum play_status play_game(struct play_seats *seats, const struct play_setup *setup,
                            const struct play_side *a, const struct play_side *b, uint64_t pair, unsigned leg,
                            atomic_bool *stop, atomic_uint *progress, struct play_record *out);

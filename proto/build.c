@@ -7,12 +7,13 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <sys/statvfs.h>
 #include <unistd.h>
 
 #include "proto/progress.h"
 #include "proto/text.h"
 
-enum { STEP_MS = 1000, LAST_MAX = 200, PATH_BYTES = CONFINE_PATH_MAX };
+enum { STEP_MS = 200, QUOTA_MS = 500, QUOTA_REST = 10, LAST_MAX = 200, PATH_BYTES = CONFINE_PATH_MAX };
 
 /* The product is left where its name is ours; it stands there only when all before it went well. */
 static const char script[] =
@@ -56,10 +57,61 @@ static void step(const struct build *build)
         atomic_fetch_add(build->request->steps, 1);
 }
 
+/* --- how much of the disk it takes --- */
+
+/* Of the walk below, which can be told nothing; one a thread. */
+static _Thread_local struct {
+    uint64_t bytes, files, files_max;
+} used;
+
+static int count_one(const char *path, const struct stat *status, int type, struct FTW *walk)
+{
+    (void)path, (void)type, (void)walk;
+    used.bytes += 512 * (uint64_t)status->st_blocks;
+    return ++used.files > used.files_max;
+}
+
+/* False, with the reason, when it takes too much. What it does between two looks is bounded by their distance
+ * alone. */
+static bool within_quota(const struct build *build, char reason[BUILD_REASON_MAX])
+{
+    const struct build_request *request = build->request;
+    uint64_t bytes_max = request->disk_max > 0 ? request->disk_max : BUILD_DISK_MAX;
+    struct statvfs disk;
+    used.bytes = used.files = 0;
+    used.files_max = request->files_max > 0 ? request->files_max : BUILD_FILES_MAX;
+    nftw(build->folder, count_one, 16, FTW_PHYS | FTW_MOUNT);
+    const char *last = build->last[0] != '\0' ? "; it said last: " : "";
+    if (used.files > used.files_max)
+        snprintf(reason, BUILD_REASON_MAX, "the build makes more than %llu files%s%s",
+                 (unsigned long long)used.files_max, last, build->last);
+    else if (used.bytes > bytes_max)
+        snprintf(reason, BUILD_REASON_MAX, "the build takes more than %llu MiB of disk%s%s",
+                 (unsigned long long)(bytes_max >> 20), last, build->last);
+    else if (statvfs(build->folder, &disk) == 0 && (uint64_t)disk.f_bavail * disk.f_frsize < BUILD_DISK_LEFT)
+        snprintf(reason, BUILD_REASON_MAX, "the build leaves less than %llu MiB free on its disk%s%s",
+                 (unsigned long long)(BUILD_DISK_LEFT >> 20), last, build->last);
+    else
+        return true;
+    return false;
+}
+
+/* Looks again after half a second, or ten times as long as the look took, if that is more. */
+static bool tend_quota(const struct build *build, int64_t *next_ms, char reason[BUILD_REASON_MAX])
+{
+    int64_t began_ms = progress_now_ms();
+    if (began_ms < *next_ms)
+        return true;
+    bool within = within_quota(build, reason);
+    int64_t rest_ms = QUOTA_REST * (progress_now_ms() - began_ms);
+    *next_ms = progress_now_ms() + (rest_ms > QUOTA_MS ? rest_ms : QUOTA_MS);
+    return within;
+}
+
 /* Hears it to its end. 0, or -1 with the reason. */
 static int hear_all(struct build *build, struct program *program, char reason[BUILD_REASON_MAX])
 {
-    int64_t until = progress_now_ms() + build->request->build_ms;
+    int64_t until = progress_now_ms() + build->request->build_ms, next_ms = 0;
     for (;;) {
         struct program_wait wait = program_wait_begin(STEP_MS);
         const char *line;
@@ -69,6 +121,8 @@ static int hear_all(struct build *build, struct program *program, char reason[BU
             take_line(build, line);
         if (error == PROGRAM_ERROR_OVER)
             return 0;
+        if (!tend_quota(build, &next_ms, reason))
+            return -1;
         if ((error == PROGRAM_OK || error == PROGRAM_ERROR_DEADLINE) && progress_now_ms() < until)
             continue;
         snprintf(reason, BUILD_REASON_MAX, "the build %s",

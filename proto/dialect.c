@@ -1,22 +1,18 @@
 #include "proto/dialect.h"
 
-#include <ctype.h>
-#include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <strings.h>
 
+#include "proto/dialect_line.h"
 #include "proto/text.h"
 
 struct dialect {
     struct program *program;
     int move_ms;
     bool is_ours; /* it calls itself Kroo, and complains in `info string` lines */
-    char name[DIALECT_NAME_MAX];
-    char options[DIALECT_LIST_MAX]; /* `option ...` lines */
-    size_t option_count, options_filled;
+    struct dialect_listing listing;
 };
 
 /* What went wrong with the program, in a sentence. */
@@ -32,33 +28,7 @@ static enum dialect_error fail(struct dialect *dialect, enum program_error error
     return DIALECT_ERROR_CRASH;
 }
 
-static bool begins(const char *line, const char *word, const char **rest)
-{
-    size_t size = strlen(word);
-    if (strncmp(line, word, size) != 0 || (line[size] != '\0' && line[size] != ' '))
-        return false;
-    *rest = line + size;
-    while (**rest == ' ')
-        (*rest)++;
-    return true;
-}
-
 /* --- greeting --- */
-
-/* Beyond the bounds, options are overlooked: they cannot be set then. */
-static void keep_option(struct dialect *dialect, const char *line)
-{
-    size_t room = sizeof dialect->options - dialect->options_filled, size = strlen(line);
-    if (dialect->option_count == DIALECT_OPTIONS_MAX || size + 2 > room)
-        return;
-    char *at = dialect->options + dialect->options_filled;
-    text_clean(line, at, room - 1);
-    size = strlen(at);
-    at[size] = '\n';
-    at[size + 1] = '\0';
-    dialect->options_filled += size + 1;
-    dialect->option_count++;
-}
 
 /* No answer is waited for longer than a move. */
 static int within(const struct dialect *dialect, int most_ms)
@@ -69,20 +39,16 @@ static int within(const struct dialect *dialect, int most_ms)
 static enum dialect_error greet(struct dialect *dialect, char *reason, size_t reason_size)
 {
     struct program_wait wait = program_wait_begin(within(dialect, DIALECT_GREETING_MS));
-    const char *line, *rest;
+    const char *line;
     enum program_error error = program_say(dialect->program, DIALECT_SAY_MS, "uci");
     while (error == PROGRAM_OK) {
         error = program_hear(dialect->program, &wait, &line);
         if (error != PROGRAM_OK)
             break;
-        if (begins(line, "id", &rest) && begins(rest, "name", &rest))
-            text_clean(rest, dialect->name, sizeof dialect->name);
-        else if (begins(line, "option", &rest))
-            keep_option(dialect, line);
-        else if (begins(line, "uciok", &rest))
+        if (dialect_line_greeting(line, &dialect->listing))
             break;
     }
-    dialect->is_ours = strncmp(dialect->name, "Kroo", 4) == 0;
+    dialect->is_ours = strncmp(dialect->listing.name, "Kroo", 4) == 0;
     return error == PROGRAM_OK ? DIALECT_OK
                                : fail(dialect, error, "no `uciok` in answer to `uci`", reason, reason_size);
 }
@@ -125,34 +91,26 @@ void dialect_stop_by(struct dialect *dialect, atomic_bool *stop)
 
 const char *dialect_name(const struct dialect *dialect)
 {
-    return dialect->name;
+    return dialect->listing.name;
 }
 
 const char *dialect_options(const struct dialect *dialect)
 {
-    return dialect->options;
+    return dialect->listing.options;
 }
 
 /* --- options --- */
 
 bool dialect_has_option(const struct dialect *dialect, const char *name)
 {
-    static const char head[] = "option name ";
-    size_t size = strlen(name);
-    for (const char *line = dialect->options; *line != '\0'; line = strchr(line, '\n') + 1) {
-        const char *listed = line + strlen(head);
-        if (strncmp(line, head, strlen(head)) == 0 && strncasecmp(listed, name, size) == 0 &&
-            strncmp(listed + size, " type ", 6) == 0)
-            return true;
-    }
-    return false;
+    return dialect_line_has_option(&dialect->listing, name);
 }
 
 enum dialect_error dialect_set(struct dialect *dialect, const char *name, const char *value, char *reason,
                                size_t reason_size)
 {
     if (!dialect_has_option(dialect, name)) {
-        snprintf(reason, reason_size, "%s has no option %s", dialect->name, name);
+        snprintf(reason, reason_size, "%s has no option %s", dialect->listing.name, name);
         return DIALECT_ERROR_OPTION;
     }
     enum program_error error =
@@ -189,9 +147,10 @@ enum dialect_error dialect_ready(struct dialect *dialect, char *reason, size_t r
         error = program_hear(dialect->program, &wait, &line);
         if (error != PROGRAM_OK)
             break;
-        if (begins(line, "readyok", &rest))
+        if (dialect_line_begins(line, "readyok", &rest))
             return complained ? DIALECT_ERROR_OPTION : DIALECT_OK;
-        if (dialect->is_ours && !complained && begins(line, "info", &rest) && begins(rest, "string", &rest)) {
+        if (dialect->is_ours && !complained && dialect_line_begins(line, "info", &rest) &&
+            dialect_line_begins(rest, "string", &rest)) {
             complained = true;
             text_clean(rest, reason, reason_size);
         }
@@ -257,47 +216,15 @@ static enum program_error say_go(struct dialect *dialect, const struct dialect_l
     return program_say(dialect->program, DIALECT_SAY_MS, "go%s%s%s%s", nodes, depth, time, clocks);
 }
 
-/* A number behind a word of an `info` line; false when it is none. */
-static bool info_number(const char *word, int64_t low, int64_t high, int64_t *out)
-{
-    char *end;
-    errno = 0;
-    long long number = strtoll(word, &end, 10);
-    if (end == word || (*end != ' ' && *end != '\0') || errno != 0 || number < low || number > high)
-        return false;
-    *out = number;
-    return true;
-}
-
-/* Takes score and nodes of an `info` line; a line of a second variant, or without either, changes nothing. */
-static void take_info(const char *rest, struct dialect_answer *answer)
-{
-    const char *at;
-    int64_t number;
-    if (begins(rest, "string", &at) ||
-        ((at = strstr(rest, "multipv ")) != NULL && info_number(at + 8, 2, INT32_MAX, &number)))
-        return;
-    if ((at = strstr(rest, "score cp ")) != NULL && info_number(at + 9, -32767, 32767, &number))
-        answer->score = (int32_t)number;
-    if ((at = strstr(rest, "nodes ")) != NULL && info_number(at + 6, 0, INT64_MAX, &number))
-        answer->nodes = (uint64_t)number;
-}
-
 static enum program_error hear_move(struct dialect *dialect, struct program_wait *wait,
                                     struct dialect_answer *answer)
 {
-    const char *line, *rest;
+    const char *line;
     enum program_error error;
     *answer = (struct dialect_answer){.score = DIALECT_NO_SCORE};
-    while ((error = program_hear(dialect->program, wait, &line)) == PROGRAM_OK) {
-        if (begins(line, "info", &rest)) {
-            take_info(rest, answer);
-        } else if (begins(line, "bestmove", &rest)) {
-            bool letter = isalpha((unsigned char)rest[0]) != 0 && (rest[1] == '\0' || rest[1] == ' ');
-            answer->move = letter ? rest[0] : '\0';
+    while ((error = program_hear(dialect->program, wait, &line)) == PROGRAM_OK)
+        if (dialect_line_answer(line, answer))
             return PROGRAM_OK;
-        }
-    }
     return error;
 }
 

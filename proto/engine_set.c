@@ -40,6 +40,8 @@ const char *engine_set_fault(const struct engine_set *set)
             if (strcmp(set->binaries[i].arch, set->binaries[j].arch) == 0)
                 return "two binaries are for one architecture";
     }
+    if (!set->has_source && (set->recipe[0] != '\0' || set->product[0] != '\0'))
+        return "it has a recipe or its product, and no sources";
     if (set->has_source && !is_line(set->recipe))
         return "the recipe is no line of printable ASCII";
     if (set->has_source && !is_path_inside(set->product))
@@ -90,8 +92,9 @@ static bool take_line(const char *name, const char *value, struct engine_set *ou
     if (strcmp(name, "source") == 0)
         return !out->has_source && (out->has_source = artifact_parse_hex(value, out->source) == 0);
     if (strcmp(name, "recipe") == 0)
-        return take_text(value, out->recipe, sizeof out->recipe);
-    return strcmp(name, "product") == 0 && take_text(value, out->product, sizeof out->product);
+        return out->recipe[0] == '\0' && take_text(value, out->recipe, sizeof out->recipe);
+    return strcmp(name, "product") == 0 && out->product[0] == '\0' &&
+           take_text(value, out->product, sizeof out->product);
 }
 
 int engine_set_parse(const void *bytes, size_t size, struct engine_set *out, char *reason, size_t reason_size)

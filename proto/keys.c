@@ -1,20 +1,16 @@
 #include "proto/keys.h"
 
-#include <errno.h>
-#include <fcntl.h>
 #include <sodium.h>
 #include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
-#include <unistd.h>
 #include <zmq.h>
 
+#include "proto/secret_file.h"
 #include "proto/text.h"
 
-enum { KEYS_PATH = 1024, KEY_LETTERS = KEYS_TEXT - 1, KEY_BYTES = 32 };
+enum { KEY_LETTERS = KEYS_TEXT - 1, KEY_BYTES = 32 };
 
 static enum keys_error refuse(enum keys_error error, char *reason, size_t reason_size, const char *path,
                               const char *why)
@@ -80,62 +76,19 @@ enum keys_error keys_parse(const char *text, size_t size, struct keys *out)
     return good ? KEYS_OK : KEYS_ERROR_FORMAT;
 }
 
-static bool write_all(int file, const char *text, size_t size)
-{
-    while (size > 0) {
-        ssize_t written = write(file, text, size);
-        if (written < 0 && errno == EINTR)
-            continue;
-        if (written <= 0)
-            return false;
-        text += written;
-        size -= (size_t)written;
-    }
-    return true;
-}
-
-/* A new file with this text, on disk; none at all when that fails. */
-static enum keys_error write_new(const char *path, mode_t mode, const char *text, char *reason,
-                                 size_t reason_size)
-{
-    int file = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, mode);
-    if (file < 0 && errno == EEXIST)
-        return refuse(
-            KEYS_ERROR_EXISTS, reason, reason_size, path,
-            "is there already and is not overwritten: choose another name, or remove it if nobody uses it");
-    if (file < 0)
-        return refuse(KEYS_ERROR_FILE, reason, reason_size, path, strerror(errno));
-    bool good = fchmod(file, mode) == 0 && write_all(file, text, strlen(text)) && fsync(file) == 0;
-    int error = errno;
-    if (close(file) != 0 && good) {
-        good = false;
-        error = errno;
-    }
-    if (good)
-        return KEYS_OK;
-    (void)unlink(path);
-    return refuse(KEYS_ERROR_FILE, reason, reason_size, path, strerror(error));
-}
-
 static enum keys_error write_pair(const char *directory, const char *name, const struct keys *keys,
                                   char *reason, size_t reason_size)
 {
-    char secret_path[KEYS_PATH], public_path[KEYS_PATH], text[512];
-    int length = snprintf(secret_path, sizeof secret_path, "%s/%s.key", directory, name);
-    if (length < 0 || (size_t)length >= sizeof secret_path)
-        return refuse(KEYS_ERROR_FILE, reason, reason_size, name, "the folder's path is too long");
-    (void)snprintf(public_path, sizeof public_path, "%s/%s.pub", directory, name);
-    (void)snprintf(text, sizeof text,
+    static const char *const endings[2] = {"key", "pub"};
+    char secret_text[512], public_text[256];
+    (void)snprintf(secret_text, sizeof secret_text,
                    "# Kroo key pair of %s. Keep it to this machine.\npublic = %s\nsecret = %s\n", name,
                    keys->public_key, keys->secret_key);
-    enum keys_error error = write_new(secret_path, 0600, text, reason, reason_size);
-    sodium_memzero(text, sizeof text);
-    if (error != KEYS_OK)
-        return error;
-    (void)snprintf(text, sizeof text, "# Kroo public key of %s\npublic = %s\n", name, keys->public_key);
-    error = write_new(public_path, 0644, text, reason, reason_size);
-    if (error != KEYS_OK)
-        (void)unlink(secret_path);
+    (void)snprintf(public_text, sizeof public_text, "# Kroo public key of %s\npublic = %s\n", name,
+                   keys->public_key);
+    enum keys_error error =
+        secret_file_pair(directory, name, endings, secret_text, public_text, reason, reason_size);
+    sodium_memzero(secret_text, sizeof secret_text);
     return error;
 }
 
@@ -156,36 +109,12 @@ enum keys_error keys_generate(const char *directory, const char *name, struct ke
     return error;
 }
 
-/* The whole of a small regular file; `secret` refuses one that others can read. */
-static enum keys_error read_file(const char *path, bool secret, char text[KEYS_FILE_MAX], size_t *size,
-                                 char *reason, size_t reason_size)
-{
-    struct stat status;
-    int file = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
-    if (file < 0)
-        return refuse(KEYS_ERROR_FILE, reason, reason_size, path, strerror(errno));
-    enum keys_error error = KEYS_OK;
-    if (fstat(file, &status) != 0 || !S_ISREG(status.st_mode))
-        error = refuse(KEYS_ERROR_FILE, reason, reason_size, path, "not a regular file");
-    else if (secret && (status.st_mode & 077) != 0)
-        error = refuse(KEYS_ERROR_MODE, reason, reason_size, path,
-                       "others on this machine can read this secret: chmod 600 it, or make a new key");
-    else if (status.st_size >= KEYS_FILE_MAX)
-        error = refuse(KEYS_ERROR_FORMAT, reason, reason_size, path, "too long for a key file");
-    ssize_t got = error == KEYS_OK ? read(file, text, KEYS_FILE_MAX) : 0;
-    if (got < 0)
-        error = refuse(KEYS_ERROR_FILE, reason, reason_size, path, strerror(errno));
-    (void)close(file);
-    *size = got > 0 ? (size_t)got : 0;
-    return error;
-}
-
 enum keys_error keys_load(const char *path, struct keys *out, char *reason, size_t reason_size)
 {
     char text[KEYS_FILE_MAX];
     size_t size = 0;
     memset(out, 0, sizeof *out);
-    enum keys_error error = read_file(path, true, text, &size, reason, reason_size);
+    enum keys_error error = secret_file_read(path, true, text, &size, reason, reason_size);
     if (error == KEYS_OK && (keys_parse(text, size, out) != KEYS_OK || out->secret_key[0] == '\0')) {
         keys_wipe(out);
         error =
@@ -206,7 +135,7 @@ enum keys_error keys_public(const char *path_or_text, char out[KEYS_TEXT], char 
     char text[KEYS_FILE_MAX];
     size_t size = 0;
     struct keys keys;
-    enum keys_error error = read_file(path_or_text, false, text, &size, reason, reason_size);
+    enum keys_error error = secret_file_read(path_or_text, false, text, &size, reason, reason_size);
     if (error != KEYS_OK)
         return error;
     if (keys_parse(text, size, &keys) != KEYS_OK)

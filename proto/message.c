@@ -31,6 +31,8 @@ const char *message_kind_name(enum message_kind kind)
         [MESSAGE_STATUS_REQUEST] = "STATUS_REQUEST",
         [MESSAGE_STATUS_REPLY] = "STATUS_REPLY",
         [MESSAGE_CONTROL_EXPERIMENT] = "CONTROL_EXPERIMENT",
+        [MESSAGE_SEALS_REQUEST] = "SEALS_REQUEST",
+        [MESSAGE_SEALS] = "SEALS",
     };
     return (unsigned)kind < MESSAGE_KINDS ? names[kind] : "?";
 }
@@ -45,6 +47,9 @@ void message_game_done(struct message_game *game)
 void message_done(struct message *message)
 {
     switch (message->kind) {
+    case MESSAGE_SEALS:
+        free(message->seals.seals);
+        break;
     case MESSAGE_LEASE_GRANT:
         free(message->lease_grant.skip);
         break;

@@ -9,6 +9,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "proto/seal.h"
+
 enum {
     MESSAGE_PROTOCOL = 1,     /* the version we speak */
     MESSAGE_PROTOCOL_MIN = 1, /* the oldest we still understand */
@@ -31,6 +33,7 @@ enum {
     MESSAGE_SHARE_USUAL = 100,
     MESSAGE_SIGNATURE_MAX = 32, /* an engine's answers to fixed positions, as text */
     MESSAGE_CONFINEMENT_MAX = 32,
+    MESSAGE_TRAIT_MAX = 64,
     MESSAGE_FAULT_MAX = 256,       /* what a program did, as text */
     MESSAGE_FAULT_MOVES_MAX = 256, /* letters before a first move, with a NUL */
 };
@@ -58,6 +61,8 @@ enum message_kind {
     MESSAGE_STATUS_REQUEST,
     MESSAGE_STATUS_REPLY,
     MESSAGE_CONTROL_EXPERIMENT,
+    MESSAGE_SEALS_REQUEST,
+    MESSAGE_SEALS,
     MESSAGE_KINDS
 };
 
@@ -132,6 +137,8 @@ struct message_hello {
     char tags[MESSAGE_TAGS_MAX]; /* what it has, comma separated */
     struct message_bench bench;
     char confinement[MESSAGE_CONFINEMENT_MAX]; /* of its programs; "": not told */
+    /* Its machine, and what compiled its engine: games may differ by either, by no fault of the worker's. */
+    char architecture[MESSAGE_TRAIT_MAX], compiler[MESSAGE_TRAIT_MAX];
 };
 
 struct message_welcome {
@@ -235,6 +242,8 @@ enum message_fault_kind {
     MESSAGE_FAULT_START = 1, /* before its first move of a game */
     MESSAGE_FAULT_SELF_TEST, /* it answers otherwise than where it was added */
     MESSAGE_FAULT_BUILD,     /* it cannot be built from its sources */
+    MESSAGE_FAULT_OVERTIME,  /* the game did not end within its bound */
+    MESSAGE_FAULT_UNSIGNED,  /* no key that is trusted there has signed it */
 };
 
 /* A program that gives no game here. */
@@ -242,7 +251,7 @@ struct message_fault {
     enum message_fault_kind kind; /* 0: none */
     uint64_t experiment;
     uint32_t side; /* 1: player a, 2: player b */
-    uint64_t pair; /* of MESSAGE_FAULT_START, as the rest */
+    uint64_t pair; /* of MESSAGE_FAULT_START and OVERTIME, as the rest */
     uint32_t leg, attempt;
     char moves[MESSAGE_FAULT_MOVES_MAX]; /* up to where it failed */
 };
@@ -266,6 +275,16 @@ struct message_artifact_chunk {
     uint64_t offset, size;
     uint8_t *content;
     size_t content_size;
+};
+
+struct message_seals_request {
+    uint8_t sha256[MESSAGE_HASH];
+};
+
+struct message_seals {
+    uint8_t sha256[MESSAGE_HASH];
+    struct seal *seals; /* at most SEALS_MAX */
+    size_t seal_count;
 };
 
 struct message_sprt {
@@ -355,6 +374,8 @@ struct message {
         struct message_release release;
         struct message_artifact_request artifact_request;
         struct message_artifact_chunk artifact_chunk;
+        struct message_seals_request seals_request;
+        struct message_seals seals;
         struct message_create_experiment create_experiment;
         struct message_stop_experiment stop_experiment;
         struct message_control_experiment control_experiment;

@@ -135,7 +135,8 @@ static bool take_hello(struct take *take, const Kroo__Wire__Hello *from, struct 
         !NEED32(protocol, 1, PROTOCOL_HIGHEST) || !NEED32(protocol_min, 1, PROTOCOL_HIGHEST) ||
         !take_name(take, "name", from->name, to->name) || !ASCII(engine_build, 0) ||
         !NEED(session_nonce, 0, UINT64_MAX) || !MAY32(slots, SLOTS_MAX) || !MAY32(credit, LEASE_PAIRS_MAX) ||
-        !ASCII(tags, 0) || !BENCH(to->bench) || !ASCII(confinement, 0))
+        !ASCII(tags, 0) || !BENCH(to->bench) || !ASCII(confinement, 0) || !ASCII(architecture, 0) ||
+        !ASCII(compiler, 0))
         return false;
     char reason[160];
     if (!tags_check(to->tags, reason, sizeof reason))
@@ -329,7 +330,7 @@ static bool take_fault(struct take *take, const Kroo__Wire__Fault *from, struct 
         return true;
     size_t moves = from->has_moves ? from->moves.len : 0;
     if (!KNOWN("fault") ||
-        !take_enum(take, "fault kind", from->has_kind, (int)from->kind, MESSAGE_FAULT_BUILD) ||
+        !take_enum(take, "fault kind", from->has_kind, (int)from->kind, MESSAGE_FAULT_UNSIGNED) ||
         !NEED(experiment, 1, BIG) || !MAY32(side, 2) || !MAY(pair, PAIR_MAX) || !MAY32(leg, 1) ||
         !MAY32(attempt, INTEGER))
         return false;
@@ -367,6 +368,41 @@ static bool take_artifact_chunk(struct take *take, const Kroo__Wire__ArtifactChu
     if (to->offset + from->content.len > to->size)
         return take_refuse(take, "the chunk ends beyond the artifact");
     return take_bytes(take, from->content, &to->content, &to->content_size);
+}
+
+static bool take_seals_request(struct take *take, const Kroo__Wire__SealsRequest *from,
+                               struct message_seals_request *to)
+{
+    return KNOWN("SEALS_REQUEST") && HASH(sha256, sha256);
+}
+
+static bool take_seal(struct take *take, const Kroo__Wire__Seal *from, struct seal *to)
+{
+    if (!KNOWN("seal") || !take_name(take, "name", from->name, to->name))
+        return false;
+    if (!from->has_key || from->key.len != SEAL_KEY || !from->has_signature ||
+        from->signature.len != SEAL_SIGNATURE)
+        return take_refuse(take, "a seal has a key of %d bytes and a signature of %d", SEAL_KEY,
+                           SEAL_SIGNATURE);
+    memcpy(to->key, from->key.data, SEAL_KEY);
+    memcpy(to->signature, from->signature.data, SEAL_SIGNATURE);
+    return true;
+}
+
+static bool take_seals(struct take *take, const Kroo__Wire__Seals *from, struct message_seals *to)
+{
+    if (!KNOWN("SEALS") || !HASH(sha256, sha256) || !take_count(take, "seals", from->n_seals, 0, SEALS_MAX))
+        return false;
+    if (from->n_seals == 0)
+        return true;
+    to->seals = take_memory(take, from->n_seals, sizeof *to->seals);
+    if (to->seals == NULL)
+        return false;
+    to->seal_count = from->n_seals;
+    for (size_t i = 0; i < from->n_seals; i++)
+        if (!take_seal(take, from->seals[i], &to->seals[i]))
+            return false;
+    return true;
 }
 
 static bool take_sprt(struct take *take, const Kroo__Wire__Sprt *from, struct message_sprt *to)
@@ -468,6 +504,8 @@ static bool take_body(struct take *take, const Kroo__Wire__Envelope *from, struc
         CASE(STATUS_REQUEST, status_request);
         CASE(STATUS_REPLY, status_reply);
         CASE(CONTROL_EXPERIMENT, control_experiment);
+        CASE(SEALS_REQUEST, seals_request);
+        CASE(SEALS, seals);
     case KROO__WIRE__ENVELOPE__BODY_RELEASE_ACK:
         out->kind = MESSAGE_RELEASE_ACK;
         return take_known(take, "RELEASE_ACK", &from->release_ack->base);

@@ -173,6 +173,8 @@ static void fill_hello(const struct message_hello *from, Kroo__Wire__Hello *to)
     to->tags = from->tags[0] ? text(from->tags) : NULL;
     FILL_BENCH(to, &from->bench);
     to->confinement = from->confinement[0] ? text(from->confinement) : NULL;
+    to->architecture = from->architecture[0] ? text(from->architecture) : NULL;
+    to->compiler = from->compiler[0] ? text(from->compiler) : NULL;
 }
 
 static void fill_fault(const struct message_fault *from, Kroo__Wire__Fault *to)
@@ -466,6 +468,40 @@ static int pack_answer(const struct message *message, struct packing *packing, v
     }
 }
 
+static bool fill_seals(const struct message_seals *from, Kroo__Wire__Seals *to, struct packing *packing)
+{
+    to->has_sha256 = 1;
+    to->sha256 = hash(from->sha256);
+    if (!packing_items(packing, from->seal_count, sizeof(Kroo__Wire__Seal)))
+        return false;
+    Kroo__Wire__Seal *items = packing->items;
+    for (size_t i = 0; i < from->seal_count; i++) {
+        kroo__wire__seal__init(&items[i]);
+        items[i].name = text(from->seals[i].name);
+        items[i].has_key = items[i].has_signature = 1;
+        items[i].key = data(from->seals[i].key, SEAL_KEY);
+        items[i].signature = data(from->seals[i].signature, SEAL_SIGNATURE);
+    }
+    to->n_seals = from->seal_count;
+    to->seals = (Kroo__Wire__Seal **)packing->pointers;
+    return true;
+}
+
+static int pack_seals(const struct message *message, struct packing *packing, void **bytes, size_t *size)
+{
+    Kroo__Wire__Envelope *envelope = &packing->envelope;
+    if (message->kind == MESSAGE_SEALS_REQUEST) {
+        BODY(SealsRequest, seals_request, SEALS_REQUEST);
+        seals_request.has_sha256 = 1;
+        seals_request.sha256 = hash(message->seals_request.sha256);
+        return pack(&envelope->base, MESSAGE_BYTES_MAX, bytes, size);
+    }
+    BODY(Seals, seals, SEALS);
+    return fill_seals(&message->seals, &seals, packing)
+               ? pack(&envelope->base, MESSAGE_BYTES_MAX, bytes, size)
+               : -1;
+}
+
 static int pack_control(const struct message *message, struct packing *packing, void **bytes, size_t *size)
 {
     Kroo__Wire__Envelope *envelope = &packing->envelope;
@@ -548,6 +584,10 @@ int message_encode(const struct message *message, void **bytes, size_t *size)
     case MESSAGE_RELEASE_ACK:
     case MESSAGE_ARTIFACT_CHUNK:
         result = pack_answer(message, &packing, bytes, size);
+        break;
+    case MESSAGE_SEALS_REQUEST:
+    case MESSAGE_SEALS:
+        result = pack_seals(message, &packing, bytes, size);
         break;
     default:
         result = pack_control(message, &packing, bytes, size);

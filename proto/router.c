@@ -15,7 +15,9 @@
 #include "proto/zap.h"
 
 enum {
-    ROUTER_BACKLOG = 1024,  /* workers that reconnect at once */
+    ROUTER_DISCARD_AT_ONCE = 64,
+    ROUTER_BACKLOG = 1024, /* workers that reconnect at once */
+    ROUTER_QUEUE = 16, /* messages a peer may have waiting, either way: nobody has more than 7 requests out */
     ROUTER_LINGER_MS = 200, /* for last acknowledgements */
     ROUTER_ID_SIZE = 5,     /* the ids that a ROUTER makes: a zero and a count */
 };
@@ -28,6 +30,8 @@ struct router {
     char bound[SOCKET_ENDPOINTS_MAX][ENDPOINT_TEXT];
     int locks[SOCKET_ENDPOINTS_MAX];
     size_t endpoint_count;
+    socket_discard *discard; /* NULL: nothing is */
+    void *discard_context;
     bool draining; /* the rest of a message of many frames waits to be dropped */
     struct router_counters counters;
 };
@@ -100,6 +104,8 @@ static bool open_sockets(struct router *router, socket_admit *admit, void *conte
     if (good)
         router->socket = zmq_socket(router->context, ZMQ_ROUTER);
     good = good && router->socket != NULL && frame_set_common(router->socket) == 0 &&
+           frame_set(router->socket, ZMQ_SNDHWM, ROUTER_QUEUE) == 0 &&
+           frame_set(router->socket, ZMQ_RCVHWM, ROUTER_QUEUE) == 0 &&
            frame_set(router->socket, ZMQ_ROUTER_MANDATORY, 1) == 0 &&
            frame_set(router->socket, ZMQ_ROUTER_HANDOVER, 0) == 0 &&
            frame_set(router->socket, ZMQ_BACKLOG, ROUTER_BACKLOG) == 0 &&
@@ -218,6 +224,10 @@ static enum socket_error take_body(struct router *router, zmq_msg_t *id, zmq_msg
         router->draining = !frame_drain(router->socket);
         return malformed(router, reason, reason_size, "more than one frame");
     }
+    if (known && router->discard != NULL && router->discard(router->discard_context, peer)) {
+        router->counters.discarded++;
+        return SOCKET_ERROR_AGAIN;
+    }
     if (!known)
         return malformed(router, reason, reason_size, "a peer that chose its own routing id");
     if (zmq_msg_size(body) > MESSAGE_BYTES_MAX)
@@ -228,17 +238,18 @@ static enum socket_error take_body(struct router *router, zmq_msg_t *id, zmq_msg
     return SOCKET_ERROR_MALFORMED;
 }
 
-enum socket_error router_receive(struct router *router, struct socket_peer *peer, struct message *message,
-                                 char *reason, size_t reason_size)
+void router_discard_by(struct router *router, socket_discard *discard, void *context)
 {
-    assert(pthread_equal(router->owner, pthread_self()));
+    router->discard = discard;
+    router->discard_context = context;
+}
+
+static enum socket_error receive_one(struct router *router, struct socket_peer *peer, struct message *message,
+                                     char *reason, size_t reason_size)
+{
+    zmq_msg_t id, body;
     memset(peer, 0, sizeof *peer);
     memset(message, 0, sizeof *message);
-    if (router->draining) {
-        router->draining = !frame_drain(router->socket);
-        return SOCKET_ERROR_AGAIN;
-    }
-    zmq_msg_t id, body;
     (void)zmq_msg_init(&id);
     (void)zmq_msg_init(&body);
     enum socket_error error = frame_receive(router->socket, &id);
@@ -248,6 +259,23 @@ enum socket_error router_receive(struct router *router, struct socket_peer *peer
     (void)zmq_msg_close(&id);
     (void)zmq_msg_close(&body);
     return error;
+}
+
+enum socket_error router_receive(struct router *router, struct socket_peer *peer, struct message *message,
+                                 char *reason, size_t reason_size)
+{
+    assert(pthread_equal(router->owner, pthread_self()));
+    enum socket_error error = SOCKET_ERROR_AGAIN;
+    for (int i = 0; i < ROUTER_DISCARD_AT_ONCE && !router->draining; i++) {
+        uint64_t discarded = router->counters.discarded;
+        error = receive_one(router, peer, message, reason, reason_size);
+        if (router->counters.discarded == discarded)
+            return error;
+    }
+    if (router->draining)
+        router->draining = !frame_drain(router->socket);
+    memset(peer, 0, sizeof *peer);
+    return SOCKET_ERROR_AGAIN;
 }
 
 enum socket_error router_send(struct router *router, const struct socket_peer *peer,

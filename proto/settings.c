@@ -18,10 +18,11 @@ enum { FILE_MAX = 64 * 1024, VALUE_MAX = 2048, ORIGIN_MAX = 256, NAME_LONGEST = 
 #define DEFAULT_FILE "var/kroo.conf"
 
 static const char *const names[] = {
-    "database",    "endpoint", "key",        "server_key",      "dir",        "state",        "term_ms",
-    "progress_ms", "drain_ms", "slots",      "log_level",       "name",       "window",       "tables",
-    "move_ms",     "tags",     "pin",        "reference_speed", "timed_slow", "timed_spread", "timed_load",
-    "hooks",       "metrics",  "log_format", "timed_age",       "measure_ms"};
+    "database",   "endpoint",     "key",        "server_key", "dir",       "state",
+    "term_ms",    "progress_ms",  "drain_ms",   "slots",      "log_level", "name",
+    "window",     "tables",       "move_ms",    "tags",       "pin",       "reference_speed",
+    "timed_slow", "timed_spread", "timed_load", "hooks",      "metrics",   "log_format",
+    "timed_age",  "measure_ms",   "game_ms",    "sign",       "trust",     "peer_rate"};
 enum { NAMES = sizeof names / sizeof *names };
 
 struct settings {
@@ -155,6 +156,31 @@ static char *read_file(const char *path, size_t *size, char *reason, size_t reas
     return text;
 }
 
+/* Whether a libpq connection string holds a password: `password=...`, or `postgresql://user:password@...`. */
+static bool has_password(const char *conninfo)
+{
+    const char *authority = strstr(conninfo, "://");
+    const char *at = authority != NULL ? strchr(authority, '@') : NULL;
+    const char *colon = at != NULL ? strchr(authority + strlen("://"), ':') : NULL;
+    return strstr(conninfo, "password") != NULL || (colon != NULL && colon < at);
+}
+
+/* A secret stands in files for their owner alone. */
+static bool keeps_secret(const struct settings *settings, const char *file, char *reason, size_t reason_size)
+{
+    struct stat status;
+    const char *database = settings->file[name_index("database", strlen("database"))];
+    if (database == NULL || !has_password(database) || stat(file, &status) != 0 ||
+        (status.st_mode & 077) == 0)
+        return true;
+    (void)snprintf(
+        reason, reason_size,
+        "%s: others on this machine can read the password in it: chmod 600 it, or leave the password to "
+        "~/.pgpass",
+        file);
+    return false;
+}
+
 struct settings *settings_create(const char *path, char *reason, size_t reason_size)
 {
     char of_folder[4096] = DEFAULT_FILE;
@@ -172,7 +198,10 @@ struct settings *settings_create(const char *path, char *reason, size_t reason_s
         return NULL;
     struct settings *settings = settings_parse(text, size, file, reason, reason_size);
     free(text);
-    return settings;
+    if (settings == NULL || keeps_secret(settings, file, reason, reason_size))
+        return settings;
+    settings_destroy(settings);
+    return NULL;
 }
 
 void settings_destroy(struct settings *settings)

@@ -55,6 +55,10 @@ enum socket_error router_wait(struct router *router, int wake_fd, int timeout_ms
  * part of an endless message was dropped: wait and go on. */
 enum socket_error router_receive(struct router *router, struct socket_peer *peer, struct message *message,
                                  char *reason, size_t reason_size);
+/* Asked for each message before it is decoded: is this peer's next one to be thrown away unread? NULL: none
+ * is. Thrown away are at most a few dozen in one call of router_receive, which then says AGAIN. */
+typedef bool socket_discard(void *context, const struct socket_peer *peer);
+void router_discard_by(struct router *router, socket_discard *discard, void *context);
 /* Sends without blocking; AGAIN when the peer's queue is full, GONE when it left, MALFORMED when the message
  * does not fit one frame. */
 enum socket_error router_send(struct router *router, const struct socket_peer *peer,
@@ -63,8 +67,8 @@ enum socket_error router_send(struct router *router, const struct socket_peer *p
 /* `refused_handshakes`: keys not admitted. `oversized` (part of `malformed`): above MESSAGE_BYTES_MAX; above
  * twice that a peer is disconnected uncounted. */
 struct router_counters {
-    uint64_t received, sent, malformed, oversized, refused_handshakes, admitted_handshakes, send_again,
-        send_gone;
+    uint64_t received, sent, malformed, oversized, discarded, refused_handshakes, admitted_handshakes,
+        send_again, send_gone;
 };
 struct router_counters router_counters(const struct router *router);
 

@@ -1,4 +1,4 @@
--- Prints the second half of sql/README.md, every table and view with its columns, from the comments in the database.
+-- Prints sql/SCHEMA.md, every table and view with its columns and every function, from the comments in the database.
 with named (relname, place) as (
     select * from unnest(array['experiment', 'experiment_counter', 'game', 'verdict', 'dispute', 'dispute_run', 'lease',
         'session', 'event', 'player', 'engine_build', 'engine', 'endgame_table', 'artifact', 'weights', 'training_run', 'promotion', 'rule_set',
@@ -9,7 +9,7 @@ with named (relname, place) as (
         'tournament_score', 'progression',
         'game_length_histogram', 'opening_score', 'opening_pairs', 'pair_score', 'opening_count', 'opening_pair_count', 'session_game_count',
         'worker_health', 'champion_history', 'game_unrolled', 'ending_rollup',
-        'length_rollup', 'opening_rollup', 'pair_rollup', 'session_rollup']) with ordinality
+        'length_rollup', 'opening_rollup', 'pair_rollup', 'session_rollup', 'captures_by_ply', 'capture_rollup', 'capture_due']) with ordinality
 ), relation as (
     select c.oid, c.relname::text, c.relkind = 'v' as is_view, obj_description(c.oid, 'pg_class') as remark, n.place
     from pg_class c left join named n on n.relname = c.relname
@@ -35,6 +35,9 @@ with named (relname, place) as (
     where pronamespace = 'kroo'::regnamespace and prorettype <> 'trigger'::regtype
 )
 select text from (
-    select 1 as part, is_view, place, relname, number, text from line
+    select 0 as part, null::boolean as is_view, null::bigint as place, null::text as relname, null::integer as number,
+        E'# What the schema holds\n\nWritten by `sh tests/sql/run.sh --document` from the comments in the database; how it works is in\n'
+            '[README.md](README.md). Views are the public interface; tables are there to be read too.\n' as text
+    union all select 1 as part, is_view, place, relname, number, text from line
     union all select 2, null, null, null, null, E'## Functions\n\n' || text from functions
 ) x order by part, is_view, place nulls last, relname, number;

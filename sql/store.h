@@ -118,15 +118,17 @@ struct store_experiment {
     uint32_t audit_ppm, share, core_cap;
     char tags[STORE_TAGS];
     char on_finish[STORE_TEXT];
+    uint32_t repeat_rule; /* whether repeated pairs count: decided when it is made, see 017_repeats.sql */
 };
 
 /* Counters of the prefix that counts, player a's view; the CHECK constraints of STATISTICS hold. */
 struct store_counters {
     uint64_t games_stored; /* rows in game, counted or not */
-    uint64_t prefix_pairs; /* contiguous finished pairs from 0 that count */
+    uint64_t prefix_pairs; /* contiguous finished pairs from 0 */
     uint64_t ll, ld, dd, wl, dw, ww;
     uint64_t wins, draws, losses;
     double llr;
+    uint64_t repeated_pairs; /* of the prefix; they count in none of the above */
 };
 
 /* Inserts the experiment, its players, its partition of `game` and its counters; sets experiment->id, and the
@@ -219,8 +221,9 @@ enum store_settlement {
     STORE_DISPUTE_REPLACED,
     STORE_DISPUTE_OPEN,
     STORE_DISPUTE_BLOCKED,
-    STORE_DISPUTE_OUTVOTED, /* another game was agreed on; a verdict stands on the stored one */
-    STORE_DISPUTE_NONE      /* the pair has no open dispute */
+    STORE_DISPUTE_OUTVOTED,  /* another game was agreed on; a verdict stands on the stored one */
+    STORE_DISPUTE_DIVERGENT, /* as blocked: workers of two builds or architectures say different things */
+    STORE_DISPUTE_NONE       /* the pair has no open dispute */
 };
 enum store_error store_dispute_settle(struct store *store, uint64_t experiment, uint64_t pair,
                                       enum store_settlement *settlement, int points[2]);
@@ -249,7 +252,8 @@ struct store_session {
     char peer[STORE_NAME]; /* z85 key, `local` or `loopback` */
     char name[STORE_NAME], engine_build[STORE_NAME];
     uint32_t slots;
-    char confinement[STORE_CONFINEMENT];  /* of its programs; "": not told */
+    char confinement[STORE_CONFINEMENT]; /* of its programs; "": not told */
+    char architecture[STORE_NAME], compiler[STORE_NAME];
     char tags[STORE_TAGS];                /* what it has, comma separated */
     uint32_t speed, spread_ppm, load_ppm; /* of its bench; 0: not measured */
     uint32_t scale_ppm;                   /* limits of time are multiplied by this; 0: as usual */

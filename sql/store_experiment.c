@@ -133,6 +133,7 @@ static void add_extras(struct store_parameters *parameters, const struct store_e
     else
         store_add_text(parameters, NULL);
     store_add_bool(parameters, is_timed(&experiment->a) || is_timed(&experiment->b));
+    store_add_u64(parameters, experiment->repeat_rule);
 }
 
 /* Inserts the row; no row comes back when the idempotency key is known. */
@@ -161,12 +162,13 @@ static enum store_error insert_experiment(struct store *store, const struct stor
         "planned_pairs, sprt_model, elo0, elo1, alpha, beta, batch, with_scores, priority, "
         "idempotency_key, note, created_by, book_sha256, adjudication_sha256, resign_score, resign_plies, "
         "resign_playout_ppm, tune_sha256, audit_ppm, share, core_cap, tags, on_finish, state, "
-        "reference_speed) "
+        "reference_speed, repeat_rule) "
         "values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19, $20, "
         "$21, $22, $23, $24, $25, $26, $27, $28, $29, $30, $31, "
         "case when $33 then coalesce($32::bigint, (select nodes_per_second from reference_speed order by "
         "version "
-        "desc limit 1)) end) on conflict (idempotency_key) do nothing returning id, reference_speed is not "
+        "desc limit 1)) end, $34) on conflict (idempotency_key) do nothing returning id, reference_speed is "
+        "not "
         "null, "
         "coalesce(reference_speed, 0)",
         &parameters, false, out);
@@ -240,7 +242,7 @@ enum { PLAYER_COLUMN_COUNT = 12 };
     "e.resign_score, e.resign_plies, e.resign_playout_ppm, coalesce(e.tune_sha256, zero), e.audit_ppm, "     \
     "e.share, "                                                                                              \
     "e.core_cap, e.tags, e.on_finish, e.reference_speed is not null, coalesce(e.reference_speed, "           \
-    "0), " PLAYER_COLUMNS("a") ", " PLAYER_COLUMNS(                                                          \
+    "0), e.repeat_rule, " PLAYER_COLUMNS("a") ", " PLAYER_COLUMNS(                                           \
         "b") " "                                                                                             \
              "from experiment e join player a on a.id = e.player_a join player b on b.id = e.player_b "      \
              "cross join (select decode(repeat('00', 32), 'hex') as zero) z "
@@ -269,7 +271,7 @@ static void read_player(const PGresult *result, int row, int column, struct stor
     store_cell_text(result, row, column + 11, out->signature, sizeof out->signature, bad);
 }
 
-enum { EXTRA_COLUMN_COUNT = 13 };
+enum { EXTRA_COLUMN_COUNT = 14 };
 static void read_extras(const PGresult *result, int row, int column, struct store_experiment *out, bool *bad)
 {
     store_cell_hash(result, row, column, out->book, bad);
@@ -285,6 +287,7 @@ static void read_extras(const PGresult *result, int row, int column, struct stor
     store_cell_text(result, row, column + 10, out->on_finish, sizeof out->on_finish, bad);
     out->has_reference = store_cell_bool(result, row, column + 11, bad);
     out->reference_speed = cell_u32(result, row, column + 12, bad);
+    out->repeat_rule = cell_u32(result, row, column + 13, bad);
 }
 
 /* False when the row is not what the schema promises. */
@@ -420,6 +423,7 @@ static void add_counts(struct store_parameters *parameters, const struct store_c
     store_add_u64(parameters, counters->draws);
     store_add_u64(parameters, counters->losses);
     store_add_double(parameters, counters->llr);
+    store_add_u64(parameters, counters->repeated_pairs);
 }
 
 /* What is kept of the rate's games and seconds since the last update. */
@@ -437,7 +441,8 @@ enum store_error store_counters_update(struct store *store, uint64_t experiment,
         store_run(store,
                   "update experiment_counter set games_stored = $2, prefix_pairs = $3, ll = $4, ld = $5, dd "
                   "= $6, wl = $7, "
-                  "dw = $8, ww = $9, wins = $10, draws = $11, losses = $12, llr = $13, updated_at = now(), "
+                  "dw = $8, ww = $9, wins = $10, draws = $11, losses = $12, llr = $13, repeated_pairs = $14, "
+                  "updated_at = now(), "
                   /* What came before the first look came in a time that nobody knows. */
                   "rate_games = case when rate_at is null then 0 else rate_games * " RATE_KEPT
                   " + $2::bigint - games_stored end, "
@@ -497,12 +502,14 @@ enum store_error store_verdict_write(struct store *store, const struct store_ver
         store,
         "with written as (insert into verdict (experiment_id, games_stored, counted_pairs, ll, ld, dd, wl, "
         "dw, ww, "
-        "wins, draws, losses, llr, verdict, lower, upper, elo, elo_lo, elo_hi, nelo, los, formula_version, "
+        "wins, draws, losses, llr, repeated_pairs, verdict, lower, upper, elo, elo_lo, elo_hi, nelo, los, "
+        "formula_version, "
         "by, "
         "reason, sprt_model, elo0, elo1, alpha, beta, batch) "
         "select e.id, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19, $20, "
         "$21, "
-        "$22, $23, $24, e.sprt_model, e.elo0, e.elo1, e.alpha, e.beta, e.batch from experiment e where e.id "
+        "$22, $23, $24, $25, e.sprt_model, e.elo0, e.elo1, e.alpha, e.beta, e.batch from experiment e where "
+        "e.id "
         "= $1 "
         "on conflict (experiment_id) do nothing returning experiment_id, verdict, reason), "
         "freed as (update lease l set state = 'released', ended_at = now() from written w "

@@ -30,12 +30,16 @@ enum store_error store_games_set_aside(struct store *store, uint64_t experiment,
 /* Matches whose verdict has to be looked at again; *list is malloc'ed. Then: done. */
 enum store_error store_verdicts_to_judge(struct store *store, uint64_t **list, size_t *count);
 enum store_error store_flags_judged(struct store *store);
-/* The games that a verdict counted, in key order, as they would count now. */
-enum store_error store_verdict_standings(struct store *store, uint64_t experiment, store_standing *row,
-                                         void *context);
 /* *written false: it is withdrawn already. */
 enum store_error store_verdict_withdraw(struct store *store, uint64_t experiment, const char *reason,
                                         bool *written);
+
+/* A finished experiment with a withdrawn verdict. */
+enum store_error store_verdict_is_withdrawn(struct store *store, uint64_t experiment, bool *withdrawn);
+/* It goes on: the verdict is kept among those of the past, games of workers that are set aside leave the
+ * count, agreed games take the place of outvoted ones. The counters are the caller's. */
+enum store_error store_experiment_reopen(struct store *store, uint64_t experiment, const char *by,
+                                         uint64_t *games);
 
 /* What each worker's pairs of an experiment came to; *list is malloc'ed. */
 struct store_worker_results {

@@ -269,7 +269,9 @@ static const char claim_sql[] =
     "and not exists (select from experiment e join player p on p.id in (e.player_a, e.player_b) "
     "where e.id = g.experiment_id and ((p.options ->> 'time_ms')::bigint > 0 or (p.options ->> "
     "'clock_ms')::bigint > 0)) "
-    "on conflict (experiment_id, pair_no) do nothing";
+    "on conflict (experiment_id, pair_no) do update set state = 'open', settled_at = null, settlement = "
+    "null, "
+    "was_counted = false where dispute.settlement like 'set aside%'";
 
 static const char claim_run_sql[] =
     "insert into dispute_run (dispute_id, leg, session_id, attempt, content_sha256, lease_id, moves, scores, "
@@ -336,14 +338,13 @@ static int receive_standing(void *context, const struct store_field *fields)
     return 0;
 }
 
-static enum store_error read_standings(struct store *store, const char *from, uint64_t experiment,
-                                       store_standing *row, void *context)
+enum store_error store_standings(struct store *store, uint64_t experiment, store_standing *row, void *context)
 {
     char sql[256];
     snprintf(sql, sizeof sql,
-             "copy (select pair_no, leg, a_half_points from %s where experiment_id = %" PRIu64
+             "copy (select pair_no, leg, a_half_points from kroo.game where experiment_id = %" PRIu64
              " order by pair_no, leg) to stdout (format binary)",
-             from, experiment);
+             experiment);
     struct standings standings = {.row = row, .context = context};
     int stopped = 0;
     enum store_error error = store_set_limit(store, STORE_STREAM_MS);
@@ -355,17 +356,6 @@ static enum store_error read_standings(struct store *store, const char *from, ui
     if (error == STORE_OK)
         error = store_set_limit(store, STORE_STATEMENT_MS);
     return error;
-}
-
-enum store_error store_standings(struct store *store, uint64_t experiment, store_standing *row, void *context)
-{
-    return read_standings(store, "kroo.game", experiment, row, context);
-}
-
-enum store_error store_verdict_standings(struct store *store, uint64_t experiment, store_standing *row,
-                                         void *context)
-{
-    return read_standings(store, "kroo.verdict_standing", experiment, row, context);
 }
 
 enum store_error store_disputed_pairs(struct store *store, uint64_t experiment, uint64_t **pairs,

@@ -3,10 +3,8 @@
 #ifndef KROO_SQL_STORE_ROLLUP_H
 #define KROO_SQL_STORE_ROLLUP_H
 
+#include "sql/store_capture.h"
 #include "sql/store_connection.h"
-
-/* rollup_segment_pairs() of the schema. */
-enum { STORE_SEGMENT_PAIRS = 32768 };
 
 /* Adds the games whose outcome is INSERTED to `session_rollup`, within the caller's transaction. */
 enum store_error store_sessions_count(struct store *store, const struct store_game *games, size_t count,

@@ -3,11 +3,13 @@
 #include <string.h>
 
 #include "engine/build.h"
+#include "proto/engine_set.h"
 #include "worker/inside.h"
 
 static const char *const ask_names[ASK_KINDS] = {
-    [ASK_HELLO] = "HELLO",       [ASK_LEASE] = "LEASE_REQUEST", [ASK_RESULTS] = "RESULTS",
-    [ASK_PROGRESS] = "PROGRESS", [ASK_RELEASE] = "RELEASE",     [ASK_ARTIFACT] = "ARTIFACT_REQUEST",
+    [ASK_HELLO] = "HELLO",         [ASK_LEASE] = "LEASE_REQUEST", [ASK_RESULTS] = "RESULTS",
+    [ASK_PROGRESS] = "PROGRESS",   [ASK_RELEASE] = "RELEASE",     [ASK_ARTIFACT] = "ARTIFACT_REQUEST",
+    [ASK_SEALS] = "SEALS_REQUEST",
 };
 
 /* --- the session's steps --- */
@@ -115,6 +117,12 @@ static bool ask(struct worker *worker, enum ask_kind kind, struct message *messa
     return true;
 }
 
+#ifdef __clang__
+#define COMPILER __VERSION__
+#else
+#define COMPILER "gcc " __VERSION__
+#endif
+
 static struct message_bench bench_of(const struct worker *worker, int64_t now)
 {
     const struct yardstick *yardstick = &worker->yardstick;
@@ -140,6 +148,8 @@ static void say_hello(struct worker *worker, int64_t now)
     snprintf(message.hello.engine_build, sizeof message.hello.engine_build, "%s", engine_build());
     snprintf(message.hello.confinement, sizeof message.hello.confinement, "%s",
              confine_level_text(confine_level(NULL)));
+    snprintf(message.hello.architecture, sizeof message.hello.architecture, "%s", engine_set_arch());
+    snprintf(message.hello.compiler, sizeof message.hello.compiler, "%s", COMPILER);
     ask(worker, ASK_HELLO, &message, now);
 }
 
@@ -193,6 +203,10 @@ static void say_progress(struct worker *worker, int64_t now)
         if (lease->state == LEASE_OVER)
             continue;
         uint64_t plies = players_plies(worker->players, lease);
+        if (players_think(worker->players, lease, now) && plies <= lease->plies_told)
+            atomic_fetch_add(&lease->plies,
+                             lease->plies_told - plies + 1); /* a long thought is progress, too */
+        plies = players_plies(worker->players, lease);
         if (plies > lease->plies_told)
             lease->plies_told = plies;
         leases[count++] = (struct message_lease_progress){
@@ -208,6 +222,13 @@ static void say_artifact(struct worker *worker, int64_t now)
     struct message message = {.kind = MESSAGE_ARTIFACT_REQUEST};
     if (may_ask(worker, ASK_ARTIFACT, now) && fetch_request(&worker->fetch, &message.artifact_request))
         ask(worker, ASK_ARTIFACT, &message, now);
+}
+
+static void say_seals(struct worker *worker, int64_t now)
+{
+    struct message message = {.kind = MESSAGE_SEALS_REQUEST};
+    if (may_ask(worker, ASK_SEALS, now) && notary_request(&worker->notary, &message.seals_request))
+        ask(worker, ASK_SEALS, &message, now);
 }
 
 static void say_release(struct worker *worker, bool goodbye, int64_t now)
@@ -311,6 +332,7 @@ static void ready_tick(struct worker *worker, int64_t now)
     say_results(worker, now);
     say_progress(worker, now);
     say_artifact(worker, now);
+    say_seals(worker, now);
     say_release(worker, false, now);
     say_lease_request(worker, now);
     see_to_deadlines(worker, now);
@@ -487,6 +509,10 @@ static void request_refused(struct worker *worker, enum ask_kind kind, const str
         return;
     if (kind == ASK_RESULTS)
         results_refused(worker, refused->text);
+    if (kind == ASK_SEALS) {
+        notary_fail(&worker->notary, refused->text);
+        workload_prepared(worker, now);
+    }
     if (kind == ASK_ARTIFACT && worker->fetch.under_way) {
         workload_artifact_failed(worker, refused->text, now);
         fetch_end(&worker->fetch);
@@ -529,6 +555,7 @@ static void hear_answer(struct worker *worker, enum ask_kind kind, const struct 
         [ASK_PROGRESS] = {MESSAGE_PROGRESS_ACK, MESSAGE_PROGRESS_ACK},
         [ASK_RELEASE] = {MESSAGE_RELEASE_ACK, MESSAGE_RELEASE_ACK},
         [ASK_ARTIFACT] = {MESSAGE_ARTIFACT_CHUNK, MESSAGE_ARTIFACT_CHUNK},
+        [ASK_SEALS] = {MESSAGE_SEALS, MESSAGE_SEALS},
     };
     if (message->kind != expected[kind][0] && message->kind != expected[kind][1]) {
         log_line(LOG_LEVEL_WARNING, "wrong-answer", "message=%s answer=%s", ask_names[kind],
@@ -563,6 +590,10 @@ static void hear_answer(struct worker *worker, enum ask_kind kind, const struct 
         break;
     case ASK_ARTIFACT:
         hear_chunk(worker, &message->artifact_chunk, now);
+        break;
+    case ASK_SEALS:
+        if (notary_hear(&worker->notary, &message->seals))
+            workload_prepared(worker, now);
         break;
     case ASK_KINDS:
         break;

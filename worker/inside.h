@@ -17,6 +17,7 @@
 #include "worker/folder.h"
 #include "worker/lease.h"
 #include "worker/measure.h"
+#include "worker/notary.h"
 #include "worker/players.h"
 #include "worker/prepare.h"
 #include "worker/queue.h"
@@ -42,7 +43,16 @@ enum {
 };
 
 /* The requests that may be out at a time: one of each. */
-enum ask_kind { ASK_HELLO, ASK_LEASE, ASK_RESULTS, ASK_PROGRESS, ASK_RELEASE, ASK_ARTIFACT, ASK_KINDS };
+enum ask_kind {
+    ASK_HELLO,
+    ASK_LEASE,
+    ASK_RESULTS,
+    ASK_PROGRESS,
+    ASK_RELEASE,
+    ASK_ARTIFACT,
+    ASK_SEALS,
+    ASK_KINDS
+};
 
 struct ask {
     bool out;
@@ -69,6 +79,7 @@ struct worker {
     struct queue *tasks, *outcomes;
     struct players *players;
     struct prepare *prepare;
+    struct notary notary;
     struct dealer *dealer;
     int wake_fd;
     atomic_int order; /* enum worker_order, from any thread */

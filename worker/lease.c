@@ -5,6 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "worker/bounds.h"
+
 /* Of the search in this process; programs are sent theirs. */
 static int check_options(const struct message_player *player, const char *which, char *reason,
                          size_t reason_size)
@@ -144,6 +146,13 @@ void lease_scale_time(struct lease *lease, uint32_t scale_ppm)
         play->clock_ms = scaled(play->clock_ms, scale_ppm);
         play->increment_ms = scaled(play->increment_ms, scale_ppm);
     }
+}
+
+void lease_bound_time(struct lease *lease, uint32_t move_ms, uint32_t game_ms, uint32_t speed)
+{
+    lease->setup.most_ms = game_ms > 0 ? game_ms : bounds_game_ms(lease->sides, speed);
+    for (int side = 0; side < 2; side++)
+        lease->move_ms[side] = bounds_move_ms(&lease->sides[side], move_ms, speed);
 }
 
 void lease_destroy(struct lease *lease)

@@ -54,6 +54,7 @@ struct lease {
     struct play_setup setup; /* its rules point at the field above */
     struct play_side sides[2];
     struct search_parameters parameters[2]; /* of sides that the search in this process plays */
+    int64_t move_ms[2];                     /* a move without limits of time hangs after this */
     struct lease_program programs[2];
     const struct held_file *tables[2];    /* NULL: none, or not here yet */
     const struct held_file *book;         /* likewise */
@@ -75,6 +76,9 @@ struct lease *lease_create(const struct message_lease_grant *grant, const char *
                            size_t reason_size);
 /* Limits of time are multiplied by so many millionths; once, before anything is seated. */
 void lease_scale_time(struct lease *lease, uint32_t scale_ppm);
+/* How long its moves and games may take; `game_ms` 0: by their limits and this machine's speed. After
+ * lease_scale_time. */
+void lease_bound_time(struct lease *lease, uint32_t move_ms, uint32_t game_ms, uint32_t speed);
 void lease_destroy(struct lease *lease);
 /* Whether side 0 or 1 is played by a program of its own, and whether with tables. */
 bool lease_has_engine(const struct lease *lease, int side);

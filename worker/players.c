@@ -23,11 +23,14 @@ struct slot {
     struct process *processes[2];  /* of players a and b; NULL before the first */
     _Atomic(struct lease *) lease; /* being played */
     atomic_uint ply;
+    atomic_uint games;             /* begun so far */
+    unsigned seen_ply, seen_games; /* the main thread's, by players_think */
+    int64_t seen_ms;
 };
 
 struct players {
     struct queue *tasks, *outcomes;
-    int wake_fd, move_ms;
+    int wake_fd;
     unsigned count; /* threads started */
     struct slot *slots;
 };
@@ -91,7 +94,7 @@ static bool seat_players(struct slot *slot, const struct lease *lease)
         }
         if (*process == NULL && (*process = process_create()) == NULL)
             return false;
-        process_seat(*process, program->path, &program->setup, &program->limits, slot->players->move_ms);
+        process_seat(*process, program->path, &program->setup, &program->limits, (int)lease->move_ms[side]);
         play_seats_use(slot->seats, (unsigned)side, process_mover(*process));
     }
     return true;
@@ -147,6 +150,17 @@ static void note_failure(const struct slot *slot, const struct task *task, const
         snprintf(outcome->moves, sizeof outcome->moves, "%s", record->moves);
 }
 
+/* Nobody is at fault by the rules: told of whose turn it was. */
+static void note_overtime(const struct task *task, const struct play_record *record, struct outcome *outcome)
+{
+    outcome->side = ((unsigned)(record->plies & 1) ^ task->leg) + 1;
+    snprintf(outcome->why, sizeof outcome->why,
+             "player %c was to move after %zu plies when its bound of %" PRId64 " ms was over",
+             'a' + (int)outcome->side - 1, record->plies, task->lease->setup.most_ms);
+    if (record->moves != NULL)
+        snprintf(outcome->moves, sizeof outcome->moves, "%s", record->moves);
+}
+
 static uint32_t spent_us(int64_t since_us)
 {
     int64_t spent = clock_now_us() - since_us;
@@ -161,6 +175,7 @@ static struct outcome play(struct slot *slot, const struct task *task)
         return outcome;
     struct play_record record = {0};
     atomic_store(&slot->ply, 0);
+    atomic_fetch_add(&slot->games, 1);
     atomic_store(&slot->lease, lease);
     int64_t began_us = clock_now_us();
     bool seated = seat_players(slot, lease);
@@ -179,6 +194,8 @@ static struct outcome play(struct slot *slot, const struct task *task)
     }
     if (outcome.status == PLAY_FAILED)
         note_failure(slot, task, &record, &outcome);
+    if (outcome.status == PLAY_OVERTIME)
+        note_overtime(task, &record, &outcome);
     play_record_done(&record);
     for (int side = 0; side < 2; side++)
         if (slot->processes[side] != NULL)
@@ -214,8 +231,8 @@ static void pin(pthread_t thread, int core)
         log_line(LOG_LEVEL_WARNING, "not-pinned", "core=%d", core);
 }
 
-struct players *players_create(unsigned slots, const int *cores, int move_ms, struct queue *tasks,
-                               struct queue *outcomes, int wake_fd)
+struct players *players_create(unsigned slots, const int *cores, struct queue *tasks, struct queue *outcomes,
+                               int wake_fd)
 {
     struct players *players = calloc(1, sizeof *players);
     if (players == NULL || (players->slots = calloc(slots, sizeof *players->slots)) == NULL) {
@@ -225,7 +242,6 @@ struct players *players_create(unsigned slots, const int *cores, int move_ms, st
     players->tasks = tasks;
     players->outcomes = outcomes;
     players->wake_fd = wake_fd;
-    players->move_ms = move_ms;
     for (unsigned i = 0; i < slots; i++) {
         struct slot *slot = &players->slots[i];
         slot->players = players;
@@ -265,6 +281,42 @@ uint64_t players_plies(struct players *players, struct lease *lease)
         if (atomic_load(&players->slots[i].lease) == lease)
             plies += atomic_load(&players->slots[i].ply);
     return plies;
+}
+
+/* How long a move of this lease may take: one with a limit of plies alone as long as its game. */
+static int64_t longest_move_ms(const struct lease *lease)
+{
+    int64_t longest_ms = 0;
+    for (int side = 0; side < 2; side++) {
+        const struct play_side *play = &lease->sides[side];
+        bool timed = play->limits.time_ms > 0 || play->clock_ms > 0;
+        bool open = !timed && play->limits.nodes == 0 && lease->programs[side].engine == NULL;
+        int64_t ms = open                       ? lease->setup.most_ms
+                     : play->limits.time_ms > 0 ? play->limits.time_ms
+                     : play->clock_ms > 0       ? play->clock_ms
+                                                : lease->move_ms[side];
+        longest_ms = ms > longest_ms ? ms : longest_ms;
+    }
+    return longest_ms;
+}
+
+bool players_think(struct players *players, const struct lease *lease, int64_t now_ms)
+{
+    int64_t longest_ms = longest_move_ms(lease);
+    bool thinks = false;
+    for (unsigned i = 0; i < players->count; i++) {
+        struct slot *slot = &players->slots[i];
+        if (atomic_load(&slot->lease) != lease)
+            continue;
+        unsigned ply = atomic_load(&slot->ply), games = atomic_load(&slot->games);
+        if (ply != slot->seen_ply || games != slot->seen_games) {
+            slot->seen_ply = ply;
+            slot->seen_games = games;
+            slot->seen_ms = now_ms;
+        }
+        thinks = thinks || now_ms - slot->seen_ms < longest_ms;
+    }
+    return thinks;
 }
 
 void outcome_done(struct outcome *outcome)

@@ -21,25 +21,29 @@ struct task {
 struct outcome {
     struct task task;
     enum play_status status;
-    struct message_game *game;           /* PLAY_DONE: malloc'ed, the taker's */
-    char why[DIALECT_REASON_MAX];        /* PLAY_FAILED: which player, and what happened */
-    uint32_t side;                       /* PLAY_FAILED: 1: player a, 2: player b */
-    char moves[MESSAGE_FAULT_MOVES_MAX]; /* PLAY_FAILED: up to where it failed */
+    struct message_game *game; /* PLAY_DONE: malloc'ed, the taker's */
+    /* Of PLAY_FAILED and PLAY_OVERTIME: */
+    char why[DIALECT_REASON_MAX]; /* which player, and what happened */
+    uint32_t side;                /* 1: player a, 2: player b */
+    char moves[MESSAGE_FAULT_MOVES_MAX];
 };
 
 struct players;
 
-/* Starts `slots` threads; a program that does not move within `move_ms` under a limit of nodes or plies
- * hangs. `cores`: thread i stays on core cores[i]; NULL: anywhere. `wake_fd` is rung when outcomes wait in
- * number or the tasks run out. NULL when a thread or its memory cannot be had. */
-struct players *players_create(unsigned slots, const int *cores, int move_ms, struct queue *tasks,
-                               struct queue *outcomes, int wake_fd);
+/* Starts `slots` threads. `cores`: thread i stays on core cores[i]; NULL: anywhere. `wake_fd` is rung when
+ * outcomes wait in number or the tasks run out. NULL when a thread or its memory cannot be had. */
+struct players *players_create(unsigned slots, const int *cores, struct queue *tasks, struct queue *outcomes,
+                               int wake_fd);
 /* Both queues are closed and every lease's stop is set: joins the threads. */
 void players_destroy(struct players *players);
 
 /* Plies made so far under a lease, the games being played included: grows only as the threads really play. It
  * may once miss or twice count a game that ends at this moment; the caller keeps the largest. */
 uint64_t players_plies(struct players *players, struct lease *lease);
+
+/* Whether a game under this lease has had its last move, or its beginning, not longer ago than a move may
+ * take: the thread thinks. Main thread. */
+bool players_think(struct players *players, const struct lease *lease, int64_t now_ms);
 
 void outcome_done(struct outcome *outcome);
 

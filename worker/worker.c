@@ -120,9 +120,8 @@ static int open_play(struct worker *worker, char *reason, size_t reason_size)
     worker->tasks = queue_create(sizeof(struct task), games);
     worker->outcomes = queue_create(sizeof(struct outcome), INSIDE_OUTCOMES_MAX);
     if (worker->wake_fd >= 0 && worker->tasks != NULL && worker->outcomes != NULL)
-        worker->players =
-            players_create(worker->options.slots, claimed > 0 ? cores : NULL, (int)worker->options.move_ms,
-                           worker->tasks, worker->outcomes, worker->wake_fd);
+        worker->players = players_create(worker->options.slots, claimed > 0 ? cores : NULL, worker->tasks,
+                                         worker->outcomes, worker->wake_fd);
     if (worker->players != NULL)
         worker->prepare =
             prepare_create(worker->folder.engines, (int)worker->options.move_ms, worker->wake_fd);
@@ -142,6 +141,7 @@ struct worker *worker_create(const struct worker_options *options, char *reason,
         return NULL;
     }
     worker->options = *options;
+    worker->notary.trust = options->trust;
     worker->folder.lock_fd = -1;
     worker->wake_fd = -1;
     worker->batch_pairs_max = INSIDE_BATCH_PAIRS;

@@ -9,6 +9,7 @@
 #include <stdint.h>
 
 #include "proto/keys.h"
+#include "proto/seal.h"
 
 enum {
     WORKER_CREDIT = 4096,
@@ -26,6 +27,7 @@ struct worker_options {
     size_t endpoint_count;
     const struct keys *keys; /* NULL: none, on ipc */
     const char *server_key;  /* z85; NULL: none */
+    struct seal_trust trust; /* whose signatures programs need; none: they need none */
     const char *state;       /* folder */
     const char *name;        /* for people */
     const char *tags;        /* what it has, comma separated, as proto/tags.h has them */
@@ -39,6 +41,7 @@ struct worker_options {
     uint32_t measure_ms;         /* again so often while idle */
     bool pin;                    /* play threads to cores of their own, where there are enough */
     uint32_t move_ms; /* a program that has not moved by then under a limit of nodes or plies hangs */
+    uint32_t game_ms; /* a game that has not ended by then is given up; 0: by its limits */
     const char *const *tables; /* endgame tables on a disk */
     size_t table_count;
     uint32_t reply_ms, batch_ms;

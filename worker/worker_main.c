@@ -36,8 +36,10 @@ enum option_key {
     OPTION_SPOOL_MAX,
     OPTION_TABLES,
     OPTION_MOVE_MS,
+    OPTION_GAME_MS,
     OPTION_TAGS,
     OPTION_NO_PIN,
+    OPTION_TRUST,
     OPTION_LOG_FORMAT,
 };
 
@@ -57,6 +59,10 @@ static const struct argp_option options[] = {
      "Where the coordinator listens: ipc://PATH or tcp://HOST:PORT", 0},
     {"key", OPTION_KEY, "FILE", 0, "Secret key of this worker (`kroo key new NAME` makes one)", 0},
     {"server-key", OPTION_SERVER_KEY, "FILE|TEXT", 0, "The coordinator's public key, needed with --key", 0},
+    {"trust", OPTION_TRUST, "FILE|KEY,...", 0,
+     "Public signing keys: programs other than the built-in engine run only if one of these has signed them "
+     "(default: none is needed)",
+     0},
     {"state", OPTION_STATE, "FOLDER", 0, "Spool and weights (default var/worker-NAME); one process a folder",
      0},
     {"name", OPTION_NAME, "NAME", 0, "What people see (default the host's name)", 0},
@@ -79,6 +85,10 @@ static const struct argp_option options[] = {
      "A program that has not answered by then, its move under a limit of nodes or plies included, hangs "
      "(default 60000)",
      0},
+    {"game-ms", OPTION_GAME_MS, "MS", 0,
+     "A game that has not ended by then is given up as a fault (default: by its limits and this machine's "
+     "speed, at least 10 minutes)",
+     0},
     {"drain-ms", OPTION_DRAIN_MS, "MS", 0, "Time to leave in after SIGTERM (default 5000)", 0},
     {"exit-when-idle", OPTION_EXIT_WHEN_IDLE, "SECONDS", 0, "Leave after so long without work", 0},
     {"connect-timeout", OPTION_CONNECT_TIMEOUT, "SECONDS", 0,
@@ -94,7 +104,8 @@ static const char doc[] =
     "Plays leased pairs of a Kroo coordinator and returns them."
     "\vSettings come from options, KROO_* variables (KROO_ENDPOINT, KROO_KEY, KROO_SERVER_KEY, KROO_STATE, "
     "KROO_NAME, "
-    "KROO_SLOTS, KROO_TAGS, KROO_PIN, KROO_TABLES, KROO_MOVE_MS, KROO_MEASURE_MS, KROO_DRAIN_MS, "
+    "KROO_SLOTS, KROO_TAGS, KROO_TRUST, KROO_PIN, KROO_TABLES, KROO_MOVE_MS, KROO_GAME_MS, KROO_MEASURE_MS, "
+    "KROO_DRAIN_MS, "
     "KROO_LOG_LEVEL, KROO_LOG_FORMAT), the "
     "settings file, "
     "defaults, in "
@@ -155,7 +166,9 @@ static error_t parse(int key, char *argument, struct argp_state *state)
         {OPTION_LOG_LEVEL, "log_level"},
         {OPTION_TABLES, "tables"},
         {OPTION_MOVE_MS, "move_ms"},
+        {OPTION_GAME_MS, "game_ms"},
         {OPTION_TAGS, "tags"},
+        {OPTION_TRUST, "trust"},
         {OPTION_LOG_FORMAT, "log_format"},
     };
     for (size_t i = 0; i < sizeof settings / sizeof *settings; i++)
@@ -363,6 +376,7 @@ static void take_settings(struct arguments *arguments, const struct settings *se
     worker->slots = (unsigned)setting_number(settings, "slots", 1, PLAYERS_MAX, cores > 0 ? cores : 1);
     worker->drain_ms = (uint32_t)setting_number(settings, "drain_ms", 0, 3600 * 1000, WORKER_DRAIN_MS);
     worker->move_ms = (uint32_t)setting_number(settings, "move_ms", 100, 24 * 3600 * 1000, DIALECT_MOVE_MS);
+    worker->game_ms = (uint32_t)setting_number(settings, "game_ms", 0, INT32_MAX, 0);
     snprintf(table_list, sizeof table_list, "%s", settings_get(settings, "tables", ""));
     split_tables(table_list, tables, worker);
     worker->pin = setting_number(settings, "pin", 0, 1, 1) == 1;
@@ -374,6 +388,9 @@ static void take_settings(struct arguments *arguments, const struct settings *se
     worker->endpoints = endpoints;
     worker->endpoint_count = split_endpoints(list, endpoints);
     load_keys(settings, worker, &arguments->keys, server_key);
+    char reason[512];
+    if (seal_trust_add(&worker->trust, settings_get(settings, "trust", ""), reason, sizeof reason) != 0)
+        die(STATUS_USAGE, reason);
 }
 
 int main(int argc, char **argv)

@@ -22,6 +22,8 @@ static const char *status_text(enum play_status status)
         return "no opening leaves the game unfinished";
     case PLAY_FAILED:
         return "a program failed before its first move";
+    case PLAY_OVERTIME:
+        return "the game does not end";
     }
     return "unknown";
 }
@@ -285,12 +287,56 @@ static bool engine_is_ready(struct worker *worker, struct lease *lease, int side
     return false;
 }
 
+/* What a file that is to be run or built is, by its name and its first bytes. */
+static bool subject_of(const struct held_file *file, const uint8_t sha256[ARTIFACT_HASH], bool is_source,
+                       struct seal_subject *out)
+{
+    unsigned char head[SEAL_HEAD];
+    FILE *stream = fopen(file->path, "re");
+    size_t size = stream != NULL ? fread(head, 1, sizeof head, stream) : 0;
+    if (stream != NULL)
+        fclose(stream);
+    seal_subject_of(sha256, head, size, is_source, out);
+    return size > 0;
+}
+
+/* Whether all that a side's engine consists of is signed by a key that is trusted here. False while that is
+ * asked, and after giving the lease back. */
+static bool engine_is_signed(struct worker *worker, struct lease *lease, int side, int64_t now)
+{
+    const struct lease_program *program = &lease->programs[side];
+    const struct held_file *files[2] = {program->engine, program->part};
+    const uint8_t *hashes[2] = {lease_player(lease, side)->engine, program->parts.sha256};
+    char unsaid[SEAL_REASON_MAX] = "its file cannot be read", why[MESSAGE_TEXT_MAX];
+    for (int i = 0; i < 2; i++) {
+        struct seal_subject subject;
+        bool is_source = i == 1 && program->parts.from_source;
+        if (files[i] == NULL)
+            continue;
+        enum notary_state state = subject_of(files[i], hashes[i], is_source, &subject)
+                                      ? notary_look(&worker->notary, &subject, unsaid)
+                                      : NOTARY_BAD;
+        if (state == NOTARY_GOOD)
+            continue;
+        if (state == NOTARY_WAIT)
+            return false;
+        snprintf(why, sizeof why, "player %c: this worker runs only what is signed, and %s %.12s is not: %s",
+                 'a' + side, subject.kind, files[i]->path + strlen(files[i]->path) - 2 * ARTIFACT_HASH,
+                 unsaid);
+        worker->release_fault = (struct message_fault){
+            .kind = MESSAGE_FAULT_UNSIGNED, .experiment = lease->spec.experiment, .side = (uint32_t)side + 1};
+        lease_give_back(worker, lease, FAULT_PLAYER, why, now);
+        return false;
+    }
+    return true;
+}
+
 /* All of it is here: its games are queued once its engines may play. */
 static void lease_begin(struct worker *worker, struct lease *lease, int64_t now)
 {
     lease->tested = true;
     for (int side = 0; side < 2; side++)
-        if (!engine_is_ready(worker, lease, side, now))
+        if (!engine_is_signed(worker, lease, side, now) || !engine_is_ready(worker, lease, side, now))
             return;
     lease_enqueue(worker, lease);
 }
@@ -430,6 +476,7 @@ void workload_adopt(struct worker *worker, const struct message_lease_grant *gra
     }
     uint32_t scale_ppm = grant->scale_ppm > 0 ? grant->scale_ppm : worker->scale_ppm;
     lease_scale_time(lease, scale_ppm > 0 ? scale_ppm : MESSAGE_SCALE_USUAL);
+    lease_bound_time(lease, worker->options.move_ms, worker->options.game_ms, worker->yardstick.speed);
     worker->leases[worker->lease_count++] = lease;
     log_line(LOG_LEVEL_DEBUG, "lease",
              "lease=%" PRIu64 " experiment=%" PRIu64 " first=%" PRIu64 " pairs=%u attempt=%u", lease->id,
@@ -531,12 +578,13 @@ static bool pair_spool(struct worker *worker, struct lease *lease, uint32_t inde
 static void note_failure(struct worker *worker, const struct outcome *outcome)
 {
     const struct lease *lease = outcome->task.lease;
-    worker->release_fault = (struct message_fault){.kind = MESSAGE_FAULT_START,
-                                                   .experiment = lease->spec.experiment,
-                                                   .side = outcome->side,
-                                                   .pair = lease->first_pair + outcome->task.index,
-                                                   .leg = outcome->task.leg,
-                                                   .attempt = lease->attempt};
+    worker->release_fault = (struct message_fault){
+        .kind = outcome->status == PLAY_OVERTIME ? MESSAGE_FAULT_OVERTIME : MESSAGE_FAULT_START,
+        .experiment = lease->spec.experiment,
+        .side = outcome->side,
+        .pair = lease->first_pair + outcome->task.index,
+        .leg = outcome->task.leg,
+        .attempt = lease->attempt};
     memcpy(worker->release_fault.moves, outcome->moves, sizeof worker->release_fault.moves);
 }
 
@@ -548,7 +596,8 @@ static bool outcome_take(struct worker *worker, struct outcome *outcome, int64_t
         return true;
     if (outcome->status != PLAY_DONE) {
         char why[MESSAGE_TEXT_MAX];
-        if (outcome->status == PLAY_FAILED && lease->state != LEASE_OVER)
+        if ((outcome->status == PLAY_FAILED || outcome->status == PLAY_OVERTIME) &&
+            lease->state != LEASE_OVER)
             note_failure(worker, outcome);
         snprintf(why, sizeof why, "pair %" PRIu64 " leg %u cannot be played: %s%s%.300s",
                  lease->first_pair + outcome->task.index, outcome->task.leg, status_text(outcome->status),

@@ -13,11 +13,13 @@
 #include <sys/un.h>
 #include <unistd.h>
 
+#include "coordinator/captures.h"
 #include "coordinator/cli/args.h"
 #include "coordinator/cli/commands.h"
 #include "coordinator/cli/connect.h"
 #include "coordinator/cli/daemon.h"
 #include "coordinator/cli/postgres.h"
+#include "coordinator/cli/sealing.h"
 #include "proto/artifact.h"
 #include "sql/migrate.h"
 
@@ -121,6 +123,40 @@ static void log_file(const struct cluster *cluster, const char *name, char path[
 
 /* --- up --- */
 
+/* The folder's own signing key: what is added here is signed by it, and its workers run nothing else. *fresh:
+ * it was made now, so what is there already has no signature. */
+static int find_signing_key(const struct cluster *cluster, bool *fresh)
+{
+    char path[PATH_MAX + 32], reason[PATH_MAX + 512];
+    struct seal_key key;
+    snprintf(path, sizeof path, "%s/keys", cluster->dir);
+    if (make_folder(path, 0700) != 0)
+        return -1;
+    enum keys_error error = seal_key_generate(path, "cluster", &key, reason, sizeof reason);
+    seal_key_wipe(&key);
+    *fresh = error == KEYS_OK;
+    if (error != KEYS_OK && error != KEYS_ERROR_EXISTS)
+        return args_refuse("%s", reason), -1;
+    return 0;
+}
+
+/* The engines of a cluster that is older than its signing key. */
+static int sign_what_is_there(const struct cluster *cluster)
+{
+    struct args_common common = {.config = cluster->config};
+    struct seal_key key;
+    size_t count = 0;
+    bool has;
+    int status = sealing_key(&common, NULL, &key, &has);
+    struct store *store =
+        status == COMMAND_DONE && has ? connect_as(&common, "kroo_coordinator", &status) : NULL;
+    if (store)
+        status = sealing_engines(store, &key, NULL, &count);
+    store_close(store);
+    seal_key_wipe(&key);
+    return status;
+}
+
 static int write_config(const struct cluster *cluster)
 {
     char fresh[PATH_MAX + 8];
@@ -130,9 +166,10 @@ static int write_config(const struct cluster *cluster)
         return args_refuse("%s: %s", fresh, strerror(errno)), -1;
     fprintf(file,
             "# Written by `kroo up`: the private cluster of this folder.\n"
-            "database = %s\nendpoint = %s\nterm_ms = %d\nprogress_ms = %d\ndrain_ms = %d\n",
+            "database = %s\nendpoint = %s\nterm_ms = %d\nprogress_ms = %d\ndrain_ms = %d\n"
+            "sign = %s/keys/cluster.sign.key\ntrust = %s/keys/cluster.sign.pub\n",
             cluster->postgres.conninfo, cluster->endpoint, CLUSTER_TERM_MS, CLUSTER_PROGRESS_MS,
-            CLUSTER_DRAIN_MS);
+            CLUSTER_DRAIN_MS, cluster->dir, cluster->dir);
     if (fclose(file) != 0 || rename(fresh, cluster->config) != 0)
         return args_refuse("%s: %s", cluster->config, strerror(errno)), -1;
     return 0;
@@ -241,16 +278,37 @@ static void offer_extension(const char *conninfo)
         args_warn("the server extension kroo_oware cannot be used: %s", reason);
 }
 
+/* Of games that were stored before the database counted them. */
+static uint64_t count_captures(const char *conninfo)
+{
+    char reason[STORE_TEXT];
+    uint64_t segments = 0;
+    struct store *store = store_open(conninfo, "kroo_owner", "kroo migrate", reason, sizeof reason);
+    if (store && captures_catch_up(store, &segments) != STORE_OK)
+        snprintf(reason, sizeof reason, "%s", store_reason(store));
+    else if (store)
+        reason[0] = '\0';
+    store_close(store);
+    if (reason[0])
+        args_warn("captures by ply are not counted yet, the coordinator's start will: %s", reason);
+    return segments;
+}
+
 static int bring_up(struct cluster *cluster, const struct up_request *request)
 {
-    bool started;
+    bool started, fresh;
     char reason[512];
+    if (find_signing_key(cluster, &fresh) != 0)
+        return COMMAND_REFUSED;
     if (postgres_up(&cluster->postgres, cluster->dir, &started) != 0)
         return COMMAND_NO_CONNECTION;
     if (migrate_run(cluster->postgres.conninfo, NULL, reason, sizeof reason) < 0)
         return args_refuse("migrations: %s", reason);
     offer_extension(cluster->postgres.conninfo);
+    count_captures(cluster->postgres.conninfo);
     if (write_config(cluster) != 0)
+        return COMMAND_REFUSED;
+    if (fresh && sign_what_is_there(cluster) != COMMAND_DONE)
         return COMMAND_REFUSED;
     if (request->database_only)
         return COMMAND_DONE;
@@ -428,6 +486,7 @@ int migrate_command(int argc, char **argv)
     char reason[512];
     argp_parse(&argp, argc, argv, 0, NULL, &common);
     int applied = -1, status;
+    uint64_t segments = 0;
     struct settings *settings = connect_settings(&common, &status);
     const char *database = settings ? settings_get(settings, "database", NULL) : NULL;
     if (!settings)
@@ -436,8 +495,10 @@ int migrate_command(int argc, char **argv)
         applied = migrate_run(database, common.json ? NULL : report_migration, reason, sizeof reason);
     else
         snprintf(reason, sizeof reason, "no database is set");
-    if (applied >= 0)
+    if (applied >= 0) {
         offer_extension(database);
+        segments = count_captures(database);
+    }
     settings_destroy(settings);
     if (applied < 0)
         return args_refuse("migrate: %s", reason);
@@ -445,5 +506,7 @@ int migrate_command(int argc, char **argv)
         printf("{\"applied\":%d}\n", applied);
     else
         printf("%d applied\n", applied);
+    if (segments > 0 && !common.json)
+        printf("captures counted in %llu segments of games\n", (unsigned long long)segments);
     return COMMAND_DONE;
 }

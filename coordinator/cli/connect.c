@@ -52,10 +52,18 @@ static void explain_no_database(const char *reason)
         reason);
 }
 
+static char trust[2048];
+
+const char *connect_trust(void)
+{
+    return trust;
+}
+
 struct store *connect_store(const struct settings *settings, const char *role)
 {
     const char *conninfo = settings_get(settings, "database", NULL);
     char reason[512];
+    snprintf(trust, sizeof trust, "%s", settings_get(settings, "trust", ""));
     if (!conninfo) {
         explain_no_database("no setting `database`, and there is no var/kroo.conf here");
         return NULL;

@@ -20,6 +20,9 @@ struct store *connect_store(const struct settings *settings, const char *role);
 struct store *connect_as(const struct args_common *common, const char *role, int *status);
 /* The same for a command that only reads. */
 struct store *connect_reader(const struct args_common *common, int *status);
+/* The setting `trust` of the settings that the database was opened by: public signing keys, comma separated.
+ */
+const char *connect_trust(void);
 /* Who asks, for the record. */
 const char *connect_caller(void);
 

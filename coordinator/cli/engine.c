@@ -1,6 +1,7 @@
 /* `kroo engine`: programs that can play besides the engine inside every worker. */
 #include "coordinator/cli/commands.h"
 #include "coordinator/cli/engine_add.h"
+#include "coordinator/cli/sealing.h"
 #include "coordinator/cli/upload.h"
 
 static int engine_ls(int argc, char **argv)
@@ -12,6 +13,8 @@ static int engine_ls(int argc, char **argv)
     static const char sql[] =
         "select e.name, left(encode(e.sha256, 'hex'), $1::integer) as sha256, e.program, e.architectures, "
         "e.signature, p.reproducible, p.agreed_pairs, a.size,"
+        " (select string_agg(left(encode(s.public_key, 'hex'), 8), ' ' order by s.signed_at) from "
+        "kroo.artifact_seal s where s.sha256 = e.sha256) as signed_by,"
         " (select count(distinct x.id) from kroo.player p join kroo.experiment x on p.id in (x.player_a, "
         "x.player_b)"
         "  where p.engine_sha256 = e.sha256) as experiments, e.added_by,"
@@ -29,6 +32,7 @@ int engine_command(int argc, char **argv)
 {
     static const struct args_command commands[] = {
         {"add", engine_add_command, "add a program that can play", true},
+        {"sign", engine_sign_command, "sign one that is there already", true},
         {"ls", engine_ls, "list them", true},
         {0},
     };

@@ -12,13 +12,14 @@
 #include "coordinator/cli/commands.h"
 #include "coordinator/cli/connect.h"
 #include "coordinator/cli/engine_program.h"
+#include "coordinator/cli/sealing.h"
 #include "coordinator/cli/table.h"
 #include "coordinator/cli/upload.h"
 #include "proto/artifact.h"
 #include "proto/dialect.h"
 #include "proto/signature.h"
 
-enum { OPTION_SOURCE = 0x3100, OPTION_RECIPE, OPTION_BINARY };
+enum { OPTION_SOURCE = 0x3100, OPTION_RECIPE, OPTION_BINARY, OPTION_SIGN };
 
 /* What is stored besides the engine itself. */
 struct part {
@@ -32,7 +33,9 @@ struct addition {
     struct upload upload; /* --name and --note */
     const char *files[ENGINE_SET_BINARIES_MAX];
     size_t file_count;
-    const char *source, *recipe, *binary;
+    const char *source, *recipe, *binary, *sign;
+    struct seal_key key;
+    bool has_key;
     struct part parts[ENGINE_SET_BINARIES_MAX + 1];
     size_t part_count;
     struct engine_set set;
@@ -252,6 +255,20 @@ static int make_single(struct addition *addition, void **bytes, size_t *size)
 
 /* --- storing --- */
 
+static enum store_error sign_all(struct store *store, const struct addition *addition, const void *bytes,
+                                 size_t size)
+{
+    const struct store_engine *engine = &addition->engine;
+    enum store_error error =
+        sealing_put(store, &addition->key, engine->name, engine->sha256, bytes, size, false);
+    for (size_t i = 0; i < addition->part_count && error == STORE_OK; i++) {
+        const struct part *part = &addition->parts[i];
+        error = sealing_put(store, &addition->key, engine->name, part->sha256, part->bytes, part->size,
+                            strcmp(part->kind, "source") == 0);
+    }
+    return error;
+}
+
 static int store_engine(struct addition *addition, const void *bytes, size_t size)
 {
     int status;
@@ -266,6 +283,8 @@ static int store_engine(struct addition *addition, const void *bytes, size_t siz
     }
     if (error == STORE_OK)
         error = store_engine_put(store, &addition->engine, bytes, size, connect_caller(), &existed);
+    if (error == STORE_OK && addition->has_key)
+        error = sign_all(store, addition, bytes, size);
     if (error == STORE_OK)
         error = store_commit(store);
     status = connect_failed(store, error);
@@ -291,6 +310,9 @@ static error_t add_parse(int key, char *text, struct argp_state *state)
     case OPTION_BINARY:
         addition->binary = text;
         return 0;
+    case OPTION_SIGN:
+        addition->sign = text;
+        return 0;
     case ARGP_KEY_ARG:
         if (addition->file_count == ENGINE_SET_BINARIES_MAX)
             argp_error(state, "at most %d files", ENGINE_SET_BINARIES_MAX);
@@ -313,6 +335,8 @@ int engine_add_command(int argc, char **argv)
         {"source", OPTION_SOURCE, "ARCHIVE", 0, "A tar archive that workers build the engine from", 2},
         {"recipe", OPTION_RECIPE, "COMMAND", 0, "How, without network and in at most 15 minutes", 2},
         {"binary", OPTION_BINARY, "PATH", 0, "What the recipe makes, inside the sources", 2},
+        {"sign", OPTION_SIGN, "KEYFILE", 0,
+         "Sign it and its parts with this secret key (default: the setting `sign`, if there is one)", 2},
         {0}};
     static const struct argp common = {
         .options = upload_options, .parser = upload_parse, .children = args_common_children};
@@ -343,6 +367,8 @@ int engine_add_command(int argc, char **argv)
     signal(SIGPIPE, SIG_IGN);
     int status = upload_check(&addition.upload);
     if (status == COMMAND_DONE)
+        status = sealing_key(&addition.upload.common, addition.sign, &addition.key, &addition.has_key);
+    if (status == COMMAND_DONE)
         status = addition.file_count == 1 && !addition.source ? make_single(&addition, &bytes, &size)
                                                               : make_set(&addition, &bytes, &size);
     if (status == COMMAND_DONE) {
@@ -353,6 +379,7 @@ int engine_add_command(int argc, char **argv)
         status = store_engine(&addition, bytes, size);
     }
     free(bytes);
+    seal_key_wipe(&addition.key);
     for (size_t i = 0; i < addition.part_count; i++)
         free(addition.parts[i].bytes);
     return status;

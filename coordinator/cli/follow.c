@@ -106,11 +106,12 @@ static void show_json(struct follow *follow)
     follow->started = true;
     follow->shown_games = record->counters.games_stored;
     json_t *line = json_pack(
-        "{s:I, s:s, s:I, s:I, s:I, s:[I,I,I,I,I,I], s:I, s:I, s:I, s:o, s:o, s:o}", "experiment",
+        "{s:I, s:s, s:I, s:I, s:I, s:I, s:[I,I,I,I,I,I], s:I, s:I, s:I, s:o, s:o, s:o}", "experiment",
         (json_int_t)follow->experiment, "state", record_state_name(record->state), "pairs",
-        (json_int_t)c->prefix_pairs, "planned_pairs", (json_int_t)record->experiment.planned_pairs,
-        "games_stored", (json_int_t)record->counters.games_stored, "counts", (json_int_t)c->ll,
-        (json_int_t)c->ld, (json_int_t)c->dd, (json_int_t)c->wl, (json_int_t)c->dw, (json_int_t)c->ww, "wins",
+        (json_int_t)c->prefix_pairs, "repeated_pairs", (json_int_t)c->repeated_pairs, "planned_pairs",
+        (json_int_t)record->experiment.planned_pairs, "games_stored",
+        (json_int_t)record->counters.games_stored, "counts", (json_int_t)c->ll, (json_int_t)c->ld,
+        (json_int_t)c->dd, (json_int_t)c->wl, (json_int_t)c->dw, (json_int_t)c->ww, "wins",
         (json_int_t)c->wins, "draws", (json_int_t)c->draws, "losses", (json_int_t)c->losses, "llr",
         record->experiment.has_sprt ? json_real(c->llr) : json_null(), "seconds_left",
         record->has_left && record->seconds_left >= 0 ? json_real(record->seconds_left) : json_null(),
@@ -169,11 +170,16 @@ static int conclude(const struct follow *follow)
     if (record->state == STORE_BLOCKED)
         return args_refuse("experiment %llu is blocked: %s", (unsigned long long)follow->experiment,
                            record->state_reason);
-    if (!follow->json)
-        printf("experiment %llu: %s after %llu pairs; `kroo show %llu` tells all\n",
+    const struct store_counters *counters = record_counters(record);
+    if (!follow->json) {
+        char repeated[64] = "";
+        if (counters->repeated_pairs)
+            snprintf(repeated, sizeof repeated, ", %llu repeated pairs not counted",
+                     (unsigned long long)counters->repeated_pairs);
+        printf("experiment %llu: %s after %llu pairs%s; `kroo show %llu` tells all\n",
                (unsigned long long)follow->experiment, record_outcome(record),
-               (unsigned long long)record_counters(record)->prefix_pairs,
-               (unsigned long long)follow->experiment);
+               (unsigned long long)counters->prefix_pairs, repeated, (unsigned long long)follow->experiment);
+    }
     return record->state == STORE_FINISHED ? COMMAND_DONE : COMMAND_REFUSED;
 }
 

@@ -25,6 +25,7 @@ struct games {
     struct record record;
     char hash_a[ARTIFACT_HEX], hash_b[ARTIFACT_HEX];
     struct export_game_frame frame;
+    struct store_repeat *repeats; /* owned; the frame's */
     struct output output;
     uint64_t written;
     uint8_t scores[2 * GAME_PLIES_MAX];
@@ -167,6 +168,8 @@ static int write_row(void *context, const struct store_table *row)
     struct games *games = context;
     struct store_game game;
     read_game(games, row, &game);
+    if (games->counted && export_repeat(&games->frame, game.pair))
+        return 0;
     if (games->record.experiment.kind == STORE_TUNE)
         seat_players(games, row);
     games->written++;
@@ -214,6 +217,10 @@ static int prepare(struct games *games, struct store *store)
                                               .sha256_a = games->hash_a,
                                               .sha256_b = games->hash_b,
                                               .counted_pairs = record_counters(&games->record)->prefix_pairs};
+    error = store_repeats(store, games->id, &games->repeats, &games->frame.repeat_count);
+    if (error != STORE_OK)
+        return connect_failed(store, error);
+    games->frame.repeats = games->repeats;
     return output_open(&games->output, games->out, games->force);
 }
 
@@ -245,7 +252,7 @@ int games_command(int argc, char **argv)
          "(letters only)",
          1},
         {"pairs", OPTION_PAIRS, "A-B", 0, "Only pairs A to B", 1},
-        {"counted", OPTION_COUNTED, NULL, 0, "Only pairs that count", 1},
+        {"counted", OPTION_COUNTED, NULL, 0, "Only pairs that count, repeated ones left out", 1},
         {"out", OPTION_OUT, "FILE", 0, "Where to (default: standard output)", 2},
         {"force", OPTION_FORCE, NULL, 0, "Replace FILE if it is there", 2},
         {0}};
@@ -269,6 +276,7 @@ int games_command(int argc, char **argv)
     if (games->common.json)
         games->format = GAMES_JSON;
     int status = run(games);
+    free(games->repeats);
     free(games);
     return status;
 }

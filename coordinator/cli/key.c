@@ -12,14 +12,16 @@
 #include "coordinator/cli/connect.h"
 #include "coordinator/cli/table.h"
 #include "proto/keys.h"
+#include "proto/seal.h"
 
-enum { OPTION_OUT = 0x3000, OPTION_ROLE };
+enum { OPTION_OUT = 0x3000, OPTION_ROLE, OPTION_SIGNING };
 
 struct key_request {
     struct args_common common;
     const char *out, *role;
     const char *words[2];
     unsigned wanted; /* words that must be there */
+    bool signing;
 };
 
 static error_t key_parse(int key, char *text, struct argp_state *state)
@@ -31,6 +33,9 @@ static error_t key_parse(int key, char *text, struct argp_state *state)
         return 0;
     case OPTION_OUT:
         request->out = text;
+        return 0;
+    case OPTION_SIGNING:
+        request->signing = true;
         return 0;
     case OPTION_ROLE:
         if (strcmp(text, "worker") != 0 && strcmp(text, "operator") != 0 && strcmp(text, "viewer") != 0 &&
@@ -71,10 +76,34 @@ static int make_folder(const char *path)
     return COMMAND_DONE;
 }
 
+/* The new pair's public half as text; COMMAND_DONE, or said why not. */
+static int make_pair(const struct key_request *request, char *public_key, size_t size)
+{
+    char reason[512];
+    struct keys keys;
+    struct seal_key seal;
+    enum keys_error error =
+        request->signing ? seal_key_generate(request->out, request->words[0], &seal, reason, sizeof reason)
+                         : keys_generate(request->out, request->words[0], &keys, reason, sizeof reason);
+    if (error != KEYS_OK)
+        return args_refuse("%s", reason);
+    if (request->signing) {
+        seal_key_text(seal.key, public_key);
+        seal_key_wipe(&seal);
+    } else {
+        snprintf(public_key, size, "%s", keys.public_key);
+        keys_wipe(&keys);
+    }
+    return COMMAND_DONE;
+}
+
 static int key_new(int argc, char **argv)
 {
     static const struct argp_option options[] = {
-        {"out", OPTION_OUT, "DIR", 0, "Folder for the files (default .)", 1}, {0}};
+        {"out", OPTION_OUT, "DIR", 0, "Folder for the files (default .)", 1},
+        {"signing", OPTION_SIGNING, NULL, 0,
+         "A key that signs engines (NAME.sign.key and NAME.sign.pub), not one to connect with", 1},
+        {0}};
     static const struct argp argp = {
         .options = options,
         .parser = key_parse,
@@ -82,28 +111,32 @@ static int key_new(int argc, char **argv)
         .doc =
             "Make a key pair: NAME.key is the secret and stays where it is (mode 0600); NAME.pub is public. "
             "Nothing is overwritten.\v"
-            "Example:\n  kroo key new node7 --out keys\n  kroo key allow node7 keys/node7.pub --role worker",
+            "Examples:\n  kroo key new node7 --out keys\n  kroo key allow node7 keys/node7.pub --role "
+            "worker\n"
+            "  kroo key new release --signing --out keys\n"
+            "  kroo engine add kroo-engine --name release-1 --sign keys/release.sign.key",
         .children = args_common_children};
     struct key_request request = {.out = ".", .wanted = 1};
     argp_parse(&argp, argc, argv, 0, NULL, &request);
-    char reason[512];
-    struct keys keys;
-    if (check_name(request.words[0]) != COMMAND_DONE || make_folder(request.out) != COMMAND_DONE)
+    char public_key[SEAL_KEY_TEXT + KEYS_TEXT], path[1200];
+    const char *name = request.words[0];
+    if (check_name(name) != COMMAND_DONE || make_folder(request.out) != COMMAND_DONE ||
+        make_pair(&request, public_key, sizeof public_key) != COMMAND_DONE)
         return COMMAND_REFUSED;
-    if (keys_generate(request.out, request.words[0], &keys, reason, sizeof reason) != KEYS_OK)
-        return args_refuse("%s", reason);
-    char public_key[KEYS_TEXT];
-    memcpy(public_key, keys.public_key, sizeof public_key);
-    keys_wipe(&keys);
+    snprintf(path, sizeof path, "%.1000s/%.63s%s", request.out, name, request.signing ? ".sign" : "");
     if (request.common.json)
-        return table_json_print(
-            json_pack("{s:s, s:s, s:o, s:o}", "name", request.words[0], "public_key", public_key,
-                      "secret_file", json_sprintf("%s/%s.key", request.out, request.words[0]), "public_file",
-                      json_sprintf("%s/%s.pub", request.out, request.words[0])));
+        return table_json_print(json_pack("{s:s, s:s, s:o, s:o}", "name", name, "public_key", public_key,
+                                          "secret_file", json_sprintf("%s.key", path), "public_file",
+                                          json_sprintf("%s.pub", path)));
     printf("%s\n", public_key);
-    fprintf(stderr, "secret in %s/%s.key, public in %s/%s.pub; allow it with `kroo key allow %s %s/%s.pub`\n",
-            request.out, request.words[0], request.out, request.words[0], request.words[0], request.out,
-            request.words[0]);
+    if (request.signing)
+        fprintf(stderr,
+                "secret in %s.key, public in %s.pub; sign by `kroo engine add ... --sign %s.key`, give "
+                "workers --trust %s.pub\n",
+                path, path, path, path);
+    else
+        fprintf(stderr, "secret in %s.key, public in %s.pub; allow it with `kroo key allow %s %s.pub`\n",
+                path, path, name, path);
     return COMMAND_DONE;
 }
 

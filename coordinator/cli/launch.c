@@ -8,6 +8,7 @@
 #include "coordinator/cli/commands.h"
 #include "coordinator/cli/connect.h"
 #include "coordinator/cli/follow.h"
+#include "coordinator/cli/live.h"
 #include "coordinator/cli/pace.h"
 #include "coordinator/cli/table.h"
 #include "coordinator/record.h"
@@ -410,8 +411,9 @@ static void say_pace(double pairs_per_minute)
         fprintf(stderr, "at about %.0f pairs a minute, as the connected workers played lately\n",
                 pairs_per_minute);
     else
-        fprintf(stderr, "how long is not known: nothing was played under comparable limits, or no worker is "
-                        "connected\n");
+        fprintf(stderr,
+                "how long is unknown until the first games: nothing was played by these programs under "
+                "comparable limits, or no worker is there\n");
 }
 
 static void say_length(const struct launch *launch)
@@ -623,7 +625,7 @@ int launch_offer(struct launch *launch, const struct settings *settings)
     struct store *store = connect_store(settings, "kroo_reader");
     if (!store)
         return COMMAND_NO_CONNECTION;
-    launch->pairs_per_minute = pace_pairs_per_minute(store, &launch->create.spec);
+    launch->pairs_per_minute = pace_pairs_per_minute(store, &launch->create.spec, live_slots(settings));
     store_close(store);
     if (launch->create.has_sprt && !launch->common.json)
         say_forecast(launch);

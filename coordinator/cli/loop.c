@@ -29,6 +29,7 @@ enum {
     OPTION_SEED,
     OPTION_RULES,
     OPTION_LINE,
+    OPTION_BOOK,
 };
 
 static const struct argp_option run_options[] = {
@@ -51,6 +52,8 @@ static const struct argp_option run_options[] = {
      "The gate's most pairs; undecided keeps the champion (default 4000)", 5},
     {"first-pairs", OPTION_FIRST_PAIRS, "N", 0,
      "Pairs of each candidate against the loop's first champion; 0 for none (default 200)", 5},
+    {"book", OPTION_BOOK, "B", 0,
+     "Openings of the matches: a book of `kroo book ls`, in place of 8 random plies", 5},
     {0},
 };
 
@@ -154,6 +157,11 @@ static error_t loop_parse(int key, char *text, struct argp_state *state)
         if (strcmp(text, "table") != 0 && strcmp(text, "net") != 0 && strcmp(text, "features") != 0)
             argp_error(state, "--kind is table, net or features, not \"%.40s\"", text);
         json_object_set_new(request->given, "kind", json_string(text));
+        return 0;
+    case OPTION_BOOK:
+        if (!text_is_name(text) || strlen(text) >= STORE_NAME)
+            argp_error(state, "--book: \"%.40s\" is no name; `kroo book ls` lists them", text);
+        json_object_set_new(request->given, "book", json_string(text));
         return 0;
     case OPTION_LINE:
         if (!*text || strlen(text) >= STORE_NAME)

@@ -239,6 +239,14 @@ static int step_fit(struct loop *loop, struct generation *generation)
     return status;
 }
 
+/* Of the matches: positions of a book, else random plies. */
+static void add_book(struct driver_words *words, const struct loop *loop)
+{
+    const char *book = json_string_value(json_object_get(loop->specification, "book"));
+    if (book)
+        add_text(words, "--book", book);
+}
+
 static int step_gate(struct loop *loop, struct generation *generation)
 {
     struct driver_words words;
@@ -250,6 +258,7 @@ static int step_gate(struct loop *loop, struct generation *generation)
     add_specified(&words, loop, "--elo1", "elo1");
     add_specified(&words, loop, "--max-pairs", "max_pairs");
     add_specified(&words, loop, "--nodes", "gate_nodes");
+    add_book(&words, loop);
     return play(loop, generation, &words, "gate", SEED_GATE, "gate_id", &generation->gate);
 }
 
@@ -263,6 +272,7 @@ static int step_first(struct loop *loop, struct generation *generation)
     driver_words_keep(&words, named(loop, loop->first));
     add_specified(&words, loop, "--pairs", "first_pairs");
     add_specified(&words, loop, "--nodes", "gate_nodes");
+    add_book(&words, loop);
     return play(loop, generation, &words, "first", SEED_FIRST, "first_match_id", &generation->first_match);
 }
 

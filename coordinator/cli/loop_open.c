@@ -8,6 +8,7 @@
 #include "coordinator/cli/launch.h"
 #include "coordinator/cli/loop.h"
 #include "coordinator/cli/table.h"
+#include "coordinator/cli/terms_options.h"
 #include "coordinator/specification.h"
 #include "engine/rules.h"
 #include "proto/artifact.h"
@@ -49,6 +50,16 @@ static int fill_first(struct loop *loop)
     return status;
 }
 
+/* A book that the gates could not use is refused before anything is made. */
+static int check_book(const struct loop *loop)
+{
+    const char *book = json_string_value(json_object_get(loop->request->given, "book"));
+    struct message_create_experiment create = {0};
+    uint32_t openings;
+    snprintf(create.spec.rules, sizeof create.spec.rules, "%s", loop->rules);
+    return book ? terms_find_book(loop->driver.store, book, &create, &openings) : COMMAND_DONE;
+}
+
 static const char find_sql[] =
     "select id, line, rules, state, planned_generations, encode(first_sha256, 'hex') as first,"
     " specification::text as specification from kroo.learning_loop where name = $1";
@@ -84,6 +95,8 @@ static int create(struct loop *loop)
     const struct loop_request *request = loop->request;
     snprintf(loop->line, sizeof loop->line, "%s", request->line ? request->line : STORE_LINE);
     int status = fill_rules(loop);
+    if (status == COMMAND_DONE)
+        status = check_book(loop);
     if (status == COMMAND_DONE)
         status = fill_first(loop);
     if (status != COMMAND_DONE)

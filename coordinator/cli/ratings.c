@@ -248,8 +248,11 @@ static void print_page(const struct page *page)
 
 static int read_progress(struct tournament *tournament, struct store_table *table)
 {
-    static const char sql[] = "select pairings, matches, finished, counted_pairs, planned_pairs"
-                              " from kroo.tournament_progress where id = $1::bigint";
+    static const char sql[] = "select pairings, matches, finished, counted_pairs, planned_pairs,"
+                              " (select coalesce(sum(c.repeated_pairs), 0) from kroo.tournament_pairing p"
+                              " join kroo.experiment_counted c on c.experiment_id = p.experiment_id"
+                              " where p.tournament_id = t.id) as repeated_pairs"
+                              " from kroo.tournament_progress t where id = $1::bigint";
     char id[DRIVER_NUMBER];
     const char *parameters[] = {id};
     snprintf(id, sizeof id, "%llu", (unsigned long long)tournament->id);
@@ -261,7 +264,7 @@ static json_t *meetings_json(struct tournament *tournament)
     static const char sql[] =
         "select p.round, a.name as a, b.name as b, p.experiment_id as experiment, e.state, p.pairs as "
         "planned_pairs,"
-        " c.counted_pairs as pairs from kroo.tournament_pairing p"
+        " c.counted_pairs as pairs, c.repeated_pairs from kroo.tournament_pairing p"
         " join kroo.tournament_player a on a.tournament_id = p.tournament_id and a.number = p.a"
         " join kroo.tournament_player b on b.tournament_id = p.tournament_id and b.number = p.b"
         " left join kroo.experiment e on e.id = p.experiment_id"
@@ -304,10 +307,14 @@ static int print_people(struct tournament *tournament, const struct rating_table
     int status = page.order ? read_progress(tournament, &progress) : args_refuse("out of memory");
     if (status == COMMAND_DONE) {
         rating_order(table, page.order);
-        printf("%s %s, %s: %s of %s matches done, %s of %s pairs counted\n", tournament->kind,
-               tournament->name, tournament->rules, table_named(&progress, 0, "finished"),
+        const char *repeated = table_named(&progress, 0, "repeated_pairs");
+        printf("%s %s, %s: %s of %s matches done, %s of %s pairs played", tournament->kind, tournament->name,
+               tournament->rules, table_named(&progress, 0, "finished"),
                table_named(&progress, 0, "pairings"), table_named(&progress, 0, "counted_pairs"),
                table_named(&progress, 0, "planned_pairs"));
+        if (strcmp(repeated, "0") != 0)
+            printf(", %s repeated pairs not counted", repeated);
+        putchar('\n');
         print_page(&page);
         store_table_done(&progress);
     }

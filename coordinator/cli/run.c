@@ -11,6 +11,7 @@
 #include "coordinator/specification_json.h"
 #include "engine/rules.h"
 #include "engine/search.h"
+#include "proto/artifact.h"
 
 enum { OPTION_KEY = 0x3000, OPTION_SEED, OPTION_WAIT, OPTION_DRY_RUN };
 
@@ -127,6 +128,25 @@ static int find_player(struct store *store, const struct specification_player_na
     return status;
 }
 
+/* What a tune tunes is called as its experiment is: by the key that it was made with, or `tune-ID`. */
+static int find_tune(struct store *store, const char *name, uint8_t sha256[MESSAGE_HASH])
+{
+    static const char sql[] = "select encode(tune_sha256, 'hex') from kroo.experiment where kind = 'tune' "
+                              "and tune_sha256 is not null"
+                              " and (idempotency_key = $1 or 'tune-' || id = $1) order by (idempotency_key = "
+                              "$1) desc nulls last limit 1";
+    struct store_table table;
+    int status = connect_query(store, sql, &name, 1, &table);
+    if (status != COMMAND_DONE)
+        return status;
+    bool found = table.rows == 1 && artifact_parse_hex(store_cell(&table, 0, 0), sha256) == 0;
+    store_table_done(&table);
+    return found ? COMMAND_DONE
+                 : args_refuse("field \"tune\": no tune was made with the key \"%.60s\"; give that, tune-ID "
+                               "(`kroo ls --kind tune`), or a sha256",
+                               name);
+}
+
 /* Names become hashes. */
 static int find_names(struct run *run, struct store *store)
 {
@@ -141,7 +161,7 @@ static int find_names(struct run *run, struct store *store)
     if (status == COMMAND_DONE && names->book[0])
         status = terms_find_book(store, names->book, &run->launch.create, &openings);
     if (status == COMMAND_DONE && names->tune[0])
-        status = args_refuse("field \"tune\" is a sha256 of 64 letters, or null");
+        status = find_tune(store, names->tune, run->launch.create.tune);
     return status;
 }
 
@@ -177,7 +197,8 @@ int run_command(int argc, char **argv)
         .doc =
             "Make the experiment that a file specifies, as `kroo spec` prints one; - is standard input. "
             "Weights, "
-            "engines and tables may also be named. Fields that are left out have their default, but "
+            "engines, tables and a book may also be named, and a tune by its key or as tune-ID. Fields that "
+            "are left out have their default, but "
             "kroo_specification, kind, pairs and the players' weights; an unknown field is refused. The same "
             "specification and seed make the same games.\v"
             "Examples:\n  kroo run spec.json --wait\n  kroo spec 12 | jq '.pairs = 2000' | kroo run - --seed "

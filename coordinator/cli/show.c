@@ -4,6 +4,7 @@
 
 #include "coordinator/cli/args.h"
 #include "coordinator/cli/audit.h"
+#include "coordinator/cli/standing.h"
 #include "coordinator/cli/commands.h"
 #include "coordinator/cli/connect.h"
 #include "coordinator/cli/outfit.h"
@@ -11,6 +12,7 @@
 #include "coordinator/cli/table.h"
 #include "coordinator/estimate.h"
 #include "coordinator/record.h"
+#include "coordinator/repeat_game.h"
 #include "coordinator/timecontrol.h"
 #include "proto/artifact.h"
 
@@ -26,7 +28,7 @@ struct show {
     struct sprt_state bounds;
     bool has_unbiased; /* a sequential test that has ended */
     struct estimate_unbiased unbiased;
-    struct store_table endings, audits, resignation, scales;
+    struct store_table endings, audits, resignation, standing, scales;
     struct store_table
         reproducible; /* whether its games would come again, and which engines are not proven */
     char warnings[SPECIFICATION_WARNINGS_MAX + 4][SPECIFICATION_REASON_MAX];
@@ -174,8 +176,11 @@ static void print_counts(const struct show *show)
 {
     const struct store_counters *c = show->counters;
     unsigned long long beyond = show->record.counters.games_stored - 2 * c->prefix_pairs;
-    printf("  %-11s %llu counted of %s%llu", "pairs", (unsigned long long)c->prefix_pairs,
-           show->has_test ? "at most " : "", (unsigned long long)show->record.experiment.planned_pairs);
+    printf("  %-11s %llu counted", "pairs", (unsigned long long)(c->prefix_pairs - c->repeated_pairs));
+    if (c->repeated_pairs)
+        printf(", %llu repeated pairs not counted,", (unsigned long long)c->repeated_pairs);
+    printf(" of %s%llu", show->has_test ? "at most " : "",
+           (unsigned long long)show->record.experiment.planned_pairs);
     printf("; %llu games stored, %llu of them not counted%s\n",
            (unsigned long long)show->record.counters.games_stored, beyond,
            beyond && !show->record.has_verdict ? " yet" : "");
@@ -274,6 +279,7 @@ static void print_work(const struct show *show)
                store_cell(&show->endings, i, 0), store_cell(&show->endings, i, 1),
                100 * table_decimal(&show->endings, i, 2), store_cell(&show->endings, i, 3));
     audit_print_lines(&show->audits);
+    standing_print_lines(&show->standing);
     printf("  %-11s %llu at work, %llu leases open, %llu disputes open\n", "workers",
            (unsigned long long)show->record.active_sessions, (unsigned long long)show->record.open_leases,
            (unsigned long long)show->record.open_disputes);
@@ -349,13 +355,15 @@ static json_t *specification_json(const struct show *show)
 
 static json_t *counts_json(const struct store_counters *c)
 {
-    return json_pack("{s:I, s:[I,I,I,I,I,I], s:s, s:[I,I,I,I,I], s:s, s:I, s:I, s:I}", "pairs",
-                     (json_int_t)c->prefix_pairs, "counts", (json_int_t)c->ll, (json_int_t)c->ld,
-                     (json_int_t)c->dd, (json_int_t)c->wl, (json_int_t)c->dw, (json_int_t)c->ww,
-                     "count_order", statistics_order_name(6), "pentanomial", (json_int_t)c->ll,
-                     (json_int_t)c->ld, (json_int_t)(c->dd + c->wl), (json_int_t)c->dw, (json_int_t)c->ww,
-                     "pentanomial_order", statistics_order_name(5), "wins", (json_int_t)c->wins, "draws",
-                     (json_int_t)c->draws, "losses", (json_int_t)c->losses);
+    return json_pack("{s:I, s:I, s:I, s:[I,I,I,I,I,I], s:s, s:[I,I,I,I,I], s:s, s:I, s:I, s:I}", "pairs",
+                     (json_int_t)c->prefix_pairs, "repeated_pairs", (json_int_t)c->repeated_pairs,
+                     "counted_pairs", (json_int_t)(c->prefix_pairs - c->repeated_pairs), "counts",
+                     (json_int_t)c->ll, (json_int_t)c->ld, (json_int_t)c->dd, (json_int_t)c->wl,
+                     (json_int_t)c->dw, (json_int_t)c->ww, "count_order", statistics_order_name(6),
+                     "pentanomial", (json_int_t)c->ll, (json_int_t)c->ld, (json_int_t)(c->dd + c->wl),
+                     (json_int_t)c->dw, (json_int_t)c->ww, "pentanomial_order", statistics_order_name(5),
+                     "wins", (json_int_t)c->wins, "draws", (json_int_t)c->draws, "losses",
+                     (json_int_t)c->losses);
 }
 
 static json_t *unbiased_json(const struct show *show)
@@ -395,8 +403,9 @@ static json_t *verdict_json(const struct show *show)
     const struct store_verdict *v = &show->record.verdict;
     if (!show->record.has_verdict)
         return json_null();
-    return json_pack("{s:s, s:I, s:s, s:s, s:s, s:i}", "verdict", v->verdict, "pairs",
-                     (json_int_t)v->counters.prefix_pairs, "by", v->by, "reason", v->reason, "written_at",
+    return json_pack("{s:s, s:I, s:I, s:s, s:s, s:s, s:i}", "verdict", v->verdict, "pairs",
+                     (json_int_t)v->counters.prefix_pairs, "repeated_pairs",
+                     (json_int_t)v->counters.repeated_pairs, "by", v->by, "reason", v->reason, "written_at",
                      show->record.verdict_at, "formula_version", v->formula_version);
 }
 
@@ -424,6 +433,8 @@ static int print_object(const struct show *show)
     json_t *counts = counts_json(show->counters);
     if (!object || !counts || json_object_update_new(object, counts) != 0)
         return args_refuse("out of memory");
+    json_object_set_new(object, "repeats_count",
+                        json_boolean(show->record.experiment.repeat_rule == REPEAT_RULE_NONE));
     json_object_set_new(object, "games_stored", json_integer((json_int_t)show->record.counters.games_stored));
     json_object_set_new(object, "estimate", estimate_json(show));
     json_object_set_new(object, "sprt", test_json(show));
@@ -431,6 +442,7 @@ static int print_object(const struct show *show)
     json_object_set_new(object, "endings", table_json(&show->endings));
     json_object_set_new(object, "resignation", table_json(&show->resignation));
     json_object_set_new(object, "audits", table_json(&show->audits));
+    json_object_set_new(object, "standing", table_json(&show->standing));
     json_object_set_new(object, "open_leases", json_integer((json_int_t)show->record.open_leases));
     json_object_set_new(object, "active_sessions", json_integer((json_int_t)show->record.active_sessions));
     json_object_set_new(object, "open_disputes", json_integer((json_int_t)show->record.open_disputes));
@@ -462,6 +474,8 @@ static int load(struct store *store, uint64_t id, struct show *show)
     status = show_scale_read(store, &show->record.experiment, &show->scales);
     if (status == COMMAND_DONE)
         status = audit_read(store, id, &show->audits);
+    if (status == COMMAND_DONE)
+        status = standing_read(store, id, &show->standing);
     if (status == COMMAND_DONE)
         status = connect_query(store,
                                "select resigned, played_out, not_lost, won, false_rate, false_lo, false_hi"
@@ -501,6 +515,7 @@ int show_command(int argc, char **argv)
     status = request.common.json ? print_object(&show) : print_page(&show);
     store_table_done(&show.endings);
     store_table_done(&show.audits);
+    store_table_done(&show.standing);
     store_table_done(&show.reproducible);
     store_table_done(&show.resignation);
     store_table_done(&show.scales);

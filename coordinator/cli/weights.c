@@ -121,7 +121,8 @@ static const char training_sql[] =
     " validation_loss_before, validation_loss_after, validation_gain_se, manifest::text as manifest"
     " from kroo.training_run where id = $1::bigint";
 static const char proof_sql[] =
-    "select p.id as epoch, p.line, p.experiment_id as experiment, v.verdict, v.counted_pairs as pairs, v.elo,"
+    "select p.id as epoch, p.line, p.experiment_id as experiment, v.verdict, v.counted_pairs - "
+    "v.repeated_pairs as pairs, v.elo,"
     " v.elo_lo, v.elo_hi, v.llr, v.sprt_model as model, v.elo0, v.elo1, p.by, p.reason,"
     " to_char(p.promoted_at at time zone 'UTC', 'YYYY-MM-DD\"T\"HH24:MI:SS\"Z\"') as promoted_at"
     " from kroo.promotion p left join kroo.verdict v on v.experiment_id = p.experiment_id"

@@ -5,6 +5,7 @@
 #
 #   tests/bench/database.sh [GAMES]     default 1000000; ten million take 12 GB and, on two cores, about half an hour
 #   KROO_BUILD=D  CLUSTER_TMP=D         where the programs are, and where the database goes
+#   CLUSTER_OPTIONS='-c fsync=on'       as a database that keeps its word
 set -eu -o pipefail
 cd "$(dirname "$0")/../.."
 build=${KROO_BUILD:-build} games=${1:-1000000}
@@ -41,10 +42,14 @@ for experiment in 1 2; do
     db -c "update experiment_counter c set games_stored = r.games_stored, prefix_pairs = r.prefix_pairs, ll = r.ll,
         ld = r.ld, dd = r.dd, wl = r.wl, dw = r.dw, ww = r.ww, wins = r.wins, draws = r.draws, losses = r.losses
         from counters_recompute($experiment) r where c.experiment_id = $experiment" \
-        -c "select session_rollup_refill($experiment, 0, $pairs / rollup_segment_pairs())" >/dev/null &
+        -c "select session_rollup_refill($experiment, 0, $pairs / rollup_segment_pairs())" \
+        -c "select capture_forget($experiment, n) from generate_series(0, ($pairs - 1) / rollup_segment_pairs()) n" >/dev/null &
 done
 wait
 printf 'counted and rolled up in %s s\n' $((($(now_ms) - began) / 1000))
+began=$(now_ms)
+"$build/kroo" migrate >/dev/null
+printf 'captures counted in %s s\n' $((($(now_ms) - began) / 1000))
 db -c "insert into training_run (state, started_at, rules, kind, seed, threads, core_type, blas, trainer_build,
     weights_sha256, lambda, ridge, manifest, games, positions, rows_merged) select 'finished', now(), 'site', 'table', 1, 1,
     'core', 'blas', 'kroo-train 1 test', sha256, 0.4, 0, '[{\"experiment\": 1, \"first_pair\": 1000, \"pair_count\": $((pairs - 2000))},
@@ -84,7 +89,7 @@ while read -r name; do
     esac
 done < <("$build/kroo" query --list --json | jq -r '.[].name')
 for view in first_move_score endings_by_reason game_length game_length_histogram opening_count opening_score \
-    opening_pair_count opening_pairs pair_score session_game_count; do
+    opening_pair_count opening_pairs pair_score session_game_count captures_by_ply; do
     timed "view $view, the match" db -c "select * from $view where experiment_id = 2"
     timed "view $view, everything" db -c "select * from $view"
 done

@@ -26,14 +26,19 @@ static uint64_t chance(const struct synthetic *worker)
     return bits;
 }
 
-void synthetic_init(struct synthetic *worker, const char *endpoint, const char *name)
+void synthetic_name(struct synthetic *worker, const char *name)
 {
-    char reason[256];
     *worker = (struct synthetic){.protocol = MESSAGE_PROTOCOL, .credit = 65536};
     snprintf(worker->name, sizeof worker->name, "%s", name);
     snprintf(worker->engine_build, sizeof worker->engine_build, "%s", engine_build());
     worker->bits = chance(worker);
     worker->nonce = chance(worker);
+}
+
+void synthetic_init(struct synthetic *worker, const char *endpoint, const char *name)
+{
+    char reason[256];
+    synthetic_name(worker, name);
     worker->dealer = dealer_create(&endpoint, 1, NULL, NULL, reason, sizeof reason);
     if (!worker->dealer)
         synthetic_give_up(worker, reason);
@@ -85,6 +90,8 @@ void synthetic_hello(struct synthetic *worker, struct message *answer)
     };
     snprintf(hello.hello.name, sizeof hello.hello.name, "%s", worker->name);
     snprintf(hello.hello.engine_build, sizeof hello.hello.engine_build, "%s", worker->engine_build);
+    if (worker->architecture)
+        snprintf(hello.hello.architecture, sizeof hello.hello.architecture, "%s", worker->architecture);
     synthetic_ask(worker, &hello, answer);
 }
 
@@ -145,7 +152,7 @@ void synthetic_play(struct synthetic *worker, struct synthetic_games *games,
 {
     const struct message_spec *spec = &grant->spec;
     if (games->same)
-        worker->bits = mix_game_seed(spec->seed, pair, leg);
+        worker->bits = mix(mix_game_seed(spec->seed, pair, leg), games->variant);
     play_random(worker, games, pair);
     for (int tries = 1; !is_wanted(games, leg); tries++) {
         if (tries == TRIES_MAX)

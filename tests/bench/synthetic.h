@@ -15,6 +15,7 @@ struct synthetic {
     char engine_build[MESSAGE_NAME_MAX]; /* what HELLO says; ours by default */
     uint32_t protocol;                   /* likewise */
     uint32_t credit;
+    const char *architecture; /* NULL: not told */
     struct dealer *dealer;
     uint64_t request, nonce;
     uint64_t bits;       /* chance */
@@ -28,9 +29,12 @@ struct synthetic_games {
     struct play_setup setup; /* points to `rules` */
     struct game *game;
     enum synthetic_winner winner;
-    bool same; /* chance comes from experiment, pair and leg: everybody plays the same game */
+    bool same;        /* chance comes from experiment, pair and leg: everybody plays the same game */
+    uint32_t variant; /* everybody of this variant */
 };
 
+/* Who it is, without a connection. */
+void synthetic_name(struct synthetic *worker, const char *name);
 void synthetic_init(struct synthetic *worker, const char *endpoint, const char *name);
 void synthetic_done(struct synthetic *worker);
 _Noreturn void synthetic_give_up(const struct synthetic *worker, const char *why);

@@ -8,7 +8,7 @@
 # The seed decides who dies, when and how; it is printed, and the log of choices with it (build/fault/kills-SEED).
 . "$(dirname "$0")/../system/lib.sh"
 . "$(dirname "$0")/lib.sh"
-nodes=300
+nodes=100
 runs=${1:-200}
 seed=${2:-$(($(date +%s) % 1000000))}
 trap 'kill_all; cleanup' EXIT
@@ -98,7 +98,7 @@ for run in $(seq "$runs"); do
     before=$(stored)
     strike
     start "$victim" || { whole=no && echo "# $victim does not start" && break; }
-    echo "$run $victim $how $picked $count $moment$missed" >>"$kills"
+    echo "$run $victim $how $picked $count $moment$missed, after $SECONDS s" >>"$kills"
     done_kills=$run
     if [ $settle -eq 0 ]; then
         wait_until 60 moved || { whole=no && echo "# no games after kill $run" && break; }

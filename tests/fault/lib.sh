@@ -21,7 +21,7 @@ start_coordinator() { # NUMBER: several may run, one leads
 }
 start_worker() { # NUMBER
     launch "worker-$1" kroo-worker --endpoint "ipc://$work/run/1.sock,ipc://$work/run/2.sock" --name "worker-$1" \
-        --slots 1 --no-pin --state "$work/worker-$1"
+        --slots 1 --no-pin --state "$work/worker-$1" --log-level debug
 }
 # Recovery syncs the whole folder first, file by file where it is not told otherwise: ten seconds on a slow disk.
 start_database() {

@@ -102,12 +102,62 @@ static void garble(void)
     me.word = "bestmove resign";
 }
 
+/* Asks for memory until no more is given (bounded, for machines that set no bound); then as programs do. */
+static void eat(void)
+{
+    enum { PIECE = 16 * 1024 * 1024, PIECES = 200 };
+    static void *volatile pieces[PIECES];
+    for (int i = 0; i < PIECES && (pieces[i] = malloc(PIECE)) != NULL;)
+        i++;
+    fprintf(stderr, "no memory\n");
+    exit(9);
+}
+
+/* More processes than it may have, all of which stay; bounded, for machines that set no bound. */
+static void breed(void)
+{
+    for (int i = 0; i < 200; i++) {
+        pid_t child = fork();
+        if (child == 0)
+            hang();
+        if (child < 0)
+            break;
+    }
+    hang();
+}
+
+/* Files without end in its own folder; bounded, as above. */
+static void litter(void)
+{
+    static char piece[1024 * 1024];
+    char name[32];
+    for (int i = 0; i < 100; i++) {
+        snprintf(name, sizeof name, "litter-%d", i);
+        FILE *file = fopen(name, "we");
+        bool good = file != NULL && fwrite(piece, 1, sizeof piece, file) == sizeof piece;
+        if (file == NULL || fclose(file) != 0 || !good) {
+            fprintf(stderr, "no room\n");
+            exit(9);
+        }
+    }
+    hang();
+}
+
+static void deaf(void)
+{
+    for (int number = 1; number < NSIG; number++)
+        signal(number, SIG_IGN);
+    hang();
+}
+
 static const struct {
     const char *name;
     void (*act)(void);
 } faults[] = {
-    {"crash", crash},        {"quit", quit},   {"hang", hang}, {"flood", flood},     {"long", long_line},
-    {"close", close_output}, {"zeros", zeros}, {"mute", mute}, {"illegal", illegal}, {"garble", garble},
+    {"crash", crash},     {"quit", quit},          {"hang", hang},   {"flood", flood},
+    {"long", long_line},  {"close", close_output}, {"zeros", zeros}, {"mute", mute},
+    {"illegal", illegal}, {"garble", garble},      {"eat", eat},     {"breed", breed},
+    {"litter", litter},   {"deaf", deaf},
 };
 
 static long *count_of(const char *step)

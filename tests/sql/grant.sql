@@ -1,7 +1,7 @@
 -- Least rights: what each role may do, and what it may not.
 \ir fixture.psql
 begin;
-select plan(30);
+select plan(36);
 select t_experiment('match', true, 10) \g /dev/null
 
 select roles_are(array(select rolname from pg_roles where rolname !~ '^kroo_')
@@ -16,7 +16,10 @@ select schema_privs_are('kroo', 'kroo_reader', array['USAGE']);
 select is_empty($$select c.relname from pg_class c, aclexplode(c.relacl) a where c.relnamespace = 'kroo'::regnamespace
     and a.grantee = 0$$, 'nothing is open to everybody');
 
--- Writes, table by table.
+-- Writes, table by table. Long lists have a name a line, in the order of the alphabet.
+create function tests.words(list text) returns text[] language sql immutable as $$
+    select regexp_split_to_array(trim(both e'\n ' from list), '\s+')
+$$;
 create function tests.writes_of(role_name name) returns setof text language sql as $$
     select c.relname || ':' || p from pg_class c,
         unnest(array['INSERT', 'UPDATE', 'DELETE', 'TRUNCATE', 'REFERENCES', 'TRIGGER']) p
@@ -26,12 +29,39 @@ select is_empty($$select * from writes_of('kroo_reader')$$, 'a reader writes now
 select set_eq($$select * from writes_of('kroo_trainer')$$,
     array['artifact:INSERT', 'weights:INSERT', 'training_run:INSERT', 'learning_loop:INSERT', 'generation:INSERT'],
     'a trainer adds weights, runs and loops');
-select set_eq($$select * from writes_of('kroo_coordinator')$$, array['engine_build:INSERT', 'artifact:INSERT',
-    'weights:INSERT', 'player:INSERT', 'experiment:INSERT', 'experiment_counter:INSERT', 'session:INSERT', 'lease:INSERT',
-    'game:INSERT', 'dispute:INSERT', 'dispute_run:INSERT', 'verdict:INSERT', 'promotion:INSERT', 'event:INSERT',
-    'peer:INSERT', 'engine:INSERT', 'endgame_table:INSERT', 'tournament:INSERT', 'tournament_player:INSERT',
-    'fault:INSERT', 'hook_run:INSERT', 'tournament_pairing:INSERT', 'preset:INSERT', 'book:INSERT',
-    'book_opening:INSERT', 'tune:INSERT', 'tune_parameter:INSERT', 'tune_batch:INSERT', 'reference_speed:INSERT'], 'a coordinator adds, and deletes nothing');
+select set_eq($$select * from writes_of('kroo_coordinator')$$, words($$
+    artifact:INSERT
+    artifact_seal:INSERT
+    book:INSERT
+    book_opening:INSERT
+    dispute:INSERT
+    dispute_run:INSERT
+    endgame_table:INSERT
+    engine:INSERT
+    engine_build:INSERT
+    event:INSERT
+    experiment:INSERT
+    experiment_counter:INSERT
+    fault:INSERT
+    game:INSERT
+    hook_run:INSERT
+    leadership:INSERT
+    lease:INSERT
+    peer:INSERT
+    player:INSERT
+    preset:INSERT
+    promotion:INSERT
+    reference_speed:INSERT
+    session:INSERT
+    tournament:INSERT
+    tournament_pairing:INSERT
+    tournament_player:INSERT
+    tune:INSERT
+    tune_batch:INSERT
+    tune_parameter:INSERT
+    verdict:INSERT
+    weights:INSERT
+$$), 'a coordinator adds, and deletes nothing');
 create function tests.column_updates_of(role_name name) returns setof text language sql as $$
     select c.relname || '.' || a.attname from pg_class c join pg_attribute a on a.attrelid = c.oid
     where c.relnamespace = 'kroo'::regnamespace and c.relkind in ('r', 'p') and a.attnum > 0 and not a.attisdropped
@@ -42,21 +72,72 @@ select set_eq($$select * from column_updates_of('kroo_trainer')$$, array['learni
     'learning_loop.state', 'learning_loop.updated_at', 'generation.selfplay_id', 'generation.training_run_id',
     'generation.candidate_sha256', 'generation.gate_id', 'generation.first_match_id', 'generation.outcome',
     'generation.reason', 'generation.ended_at'], 'a trainer fills in generations, and changes nothing else');
-select set_eq($$select u from column_updates_of('kroo_coordinator') u where u !~ '^experiment_counter'$$,
-    array['experiment.state', 'experiment.state_reason', 'experiment.ended_at', 'experiment.priority', 'experiment.note',
-    'experiment.submitter', 'dispute.runs_before', 'hook_run.state', 'hook_run.started_at', 'hook_run.ended_at',
-    'hook_run.outcome', 'hook_run.claim', 'session.ended_at', 'session.scale_ppm',
-    'session.speed', 'session.spread_ppm', 'session.load_ppm', 'session.measured_at',
-    'lease.state', 'lease.ended_at', 'dispute.state', 'dispute.settled_at', 'dispute.settlement', 'dispute.was_counted', 'peer.name', 'peer.role',
-    'peer.allowed_at', 'peer.allowed_by', 'peer.revoked_at', 'peer.revoked_by', 'tournament.planned_rounds', 'tournament.state', 'tournament.state_reason', 'tournament.priority', 'tournament.note',
-    'tournament_pairing.experiment_id', 'book.measured_how', 'book.measured_pairs', 'book.measured_wl',
-    'tune.tuned_sha256', 'tune.tuned_options', 'tune.match_id',
-    'tune_batch.won', 'tune_batch.lost', 'tune_batch.theta', 'tune_batch.applied_at'],
-    'a coordinator changes states, never specifications, games or verdicts');
-select is_empty($$select proname from pg_proc where pronamespace = 'kroo'::regnamespace and proname not in
-    ('verify_counters', 'counters_recompute', 'sprt_pairs_left', 'experiment_descendants', 'tune_outvoted', 'verify_rollups', 'rollup_segment_pairs', 'shared_opening', 'rollup_due',
-    'rollup_endings', 'rollup_openings', 'rollup_pairs', 'rollup_sessions') and has_function_privilege('kroo_reader', oid, 'EXECUTE')$$,
-    'a reader runs the checks, what they read, and nothing else');
+select set_eq($$select u from column_updates_of('kroo_coordinator') u where u !~ '^experiment_counter'$$, words($$
+    book.measured_how
+    book.measured_pairs
+    book.measured_wl
+    dispute.runs_before
+    dispute.settled_at
+    dispute.settlement
+    dispute.state
+    dispute.was_counted
+    experiment.ended_at
+    experiment.note
+    experiment.priority
+    experiment.state
+    experiment.state_reason
+    experiment.submitter
+    hook_run.claim
+    hook_run.due_at
+    hook_run.ended_at
+    hook_run.outcome
+    hook_run.started_at
+    hook_run.state
+    lease.ended_at
+    lease.state
+    peer.allowed_at
+    peer.allowed_by
+    peer.name
+    peer.revoked_at
+    peer.revoked_by
+    peer.role
+    session.ended_at
+    session.load_ppm
+    session.measured_at
+    session.scale_ppm
+    session.speed
+    session.spread_ppm
+    tournament.note
+    tournament.planned_rounds
+    tournament.priority
+    tournament.state
+    tournament.state_reason
+    tournament_pairing.experiment_id
+    tune.match_id
+    tune.tuned_options
+    tune.tuned_sha256
+    tune_batch.applied_at
+    tune_batch.lost
+    tune_batch.theta
+    tune_batch.won
+$$), 'a coordinator changes states, never specifications, games or verdicts');
+select set_eq($$select proname::text from pg_proc where pronamespace = 'kroo'::regnamespace
+    and has_function_privilege('kroo_reader', oid, 'EXECUTE')$$, words($$
+    counters_recompute
+    experiment_descendants
+    repeats_by_text
+    rollup_due
+    rollup_endings
+    rollup_openings
+    rollup_pairs
+    rollup_segment_pairs
+    rollup_sessions
+    shared_opening
+    sprt_pairs_left
+    tune_outvoted
+    verify_counters
+    verify_rollups
+$$), 'a reader runs the checks, what they read, and nothing else');
 
 -- And in deed.
 set local role kroo_reader;
@@ -67,6 +148,8 @@ select throws_ok($$insert into event (kind, text) values ('x', 'x')$$, '42501', 
 select throws_ok('select game_partition_create(1)', '42501', null, 'a reader makes no partition');
 select throws_ok('create table kroo.mine (x integer)', '42501', null, 'a reader makes no table');
 select throws_ok('select rolpassword from pg_authid', '42501', null, 'a reader sees no password');
+select lives_ok('select * from artifact_seal', 'a reader sees who signed what');
+select throws_ok('delete from artifact_seal', '42501', null, 'and takes no signature away');
 reset role;
 
 set local role kroo_coordinator;
@@ -76,6 +159,9 @@ select throws_ok('create table kroo.mine (x integer)', '42501', null, 'no tables
 select throws_ok('drop table kroo.game_1', '42501', null, 'drops none');
 select throws_ok('update game set result = ''south''', '42501', null, 'changes no game');
 select throws_ok('update experiment set seed = 1', '42501', null, 'changes no specification');
+select throws_ok('update artifact_seal set name = ''x''', '42501', null, 'changes no signature');
+select throws_ok('delete from artifact_seal', '42501', null, 'takes none away');
+select throws_ok('delete from peer', '42501', null, 'revokes keys, and forgets none');
 reset role;
 
 set local role kroo_trainer;
@@ -83,6 +169,8 @@ select lives_ok('select * from game_counted', 'a trainer reads games');
 select throws_ok($$insert into promotion (line, weights_sha256, by) select 'main', sha256, 'trainer' from weights$$,
     '42501', null, 'a trainer does not promote');
 select throws_ok('update weights set name = ''x''', '42501', null, 'a trainer renames nothing');
+select throws_ok($$insert into artifact_seal select sha256, sha256, 'engine', 'any', 'x', sha256, 'x' from weights$$,
+    '42501', null, 'a trainer signs nothing');
 reset role;
 
 select * from finish();

@@ -3,7 +3,7 @@
 \ir fixture.psql
 begin;
 set jit = off;
-select plan(40);
+select plan(44);
 create table tests.game_line (line jsonb);
 \copy tests.game_line from 'tests/vectors/rules/games-all-rule-sets.jsonl' with (format csv, quote e'\x01', delimiter e'\x02')
 create table tests.state_line (line jsonb);
@@ -146,5 +146,28 @@ select is((select count(*)::int from game_positions(1) where ply = 20),
 select is((select max(pair_no)::int from game_positions(1, 5, 3)), 7, 'of a range of pairs');
 select is((select sum(games)::int from (select oware_key_at(moves, 20) as key, count(*) as games from game_counted
     where experiment_id = 1 group by 1) k), 60, 'games by position at ply 20');
+-- `kroo query positions`: all games of few pairs, of more a sample that tells its size.
+\set positions `sed 1,2d sql/queries/positions.sql | sed "s/[$]1/1/g; s/[$]2/0/g; s/[$]3/nullif(current_setting('tests.pairs', true), '')/g"`
+create view tests.positions as :positions;
+select results_eq('select to_move, games, of_games, all_games, share, south_wins + draws + north_wins from positions',
+    $$values ('south', 60::bigint, 60::bigint, 60::bigint, 1.0000, 60::bigint)$$, 'every game stood at the start');
+set local tests.pairs = 7;
+select results_eq('select games, of_games, all_games from positions', $$values (14::bigint, 14::bigint, 60::bigint)$$, 'a sample');
+-- Many games, twice: neither way scans them.
+select t_experiment('selfplay', false, 100000) \g /dev/null
+insert into game (experiment_id, pair_no, leg, attempt, lease_id, session_id, moves, plies, result, reason, south, north,
+    a_half_points, claimed, nodes, time_ms)
+select 2, g.pair_no + 30 * n, g.leg, 1, 0, 0, g.moves, g.plies, g.result, g.reason, g.south, g.north, g.a_half_points, false, 1000, 10
+from game g, generate_series(0, 499) n where g.experiment_id = 1;
+update experiment_counter set games_stored = 30000, prefix_pairs = r.prefix_pairs, ll = r.ll, ld = r.ld, dd = r.dd, wl = r.wl,
+    dw = r.dw, ww = r.ww, wins = r.wins, draws = r.draws, losses = r.losses from counters_recompute(2) r where experiment_id = 2;
+analyze;
+create function tests.scans() returns bigint language sql as
+    $$select sum(seq_scan)::bigint from pg_stat_xact_user_tables where relname ~ '^game_\d+$'$$;
+select scans() as before \gset
+\set positions `sed 1,2d sql/queries/positions.sql | sed "s/[$]1/2/g; s/[$]2/6/g; s/[$]3/1000/g"`
+create table tests.sample as :positions;
+select is((select max(of_games) from sample), 2000::bigint, 'a sample of many games');
+select is(scans(), :before::bigint, 'without a scan of them');
 select * from finish();
 rollback;

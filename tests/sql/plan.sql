@@ -73,7 +73,9 @@ select is((select count(*) from game where moves like 'FcE%'), (select count(*) 
     'and the index finds them all');
 select is((select sum(games)::bigint from first_move_score), 90000::bigint, 'all games count');
 
--- Every shipped query that needs no extension, with its parameters as values, as `kroo query` has it planned.
+-- Every shipped query, with its parameters as values, as `kroo query` has it planned; the one that needs the extension
+-- is in oware.sql.
+\set shipped `ls sql/queries/*.sql | grep -vc positions`
 create table tests.shipped (name text, text text);
 \copy tests.shipped from program 'for file in sql/queries/*.sql; do grep -q "^-- needs" "$file" || printf "%s\t%s\n" "$(basename "$file" .sql)" "$(sed 1d "$file" | tr "\n" " ")"; done'
 create function tests.shipped_scans() returns table (name text, scans bigint) language sql as $$
@@ -81,7 +83,8 @@ create function tests.shipped_scans() returns table (name text, scans bigint) la
         '$1', case s.name when 'lineage' then '2' else '1' end), '$2', coalesce(quote_literal(prefix), 'null')))
     from tests.shipped s, unnest(case when s.name = 'openings' then array[null, 'Fc', 'FcEaB'] else array[null] end) prefix
 $$;
-select cmp_ok((select count(*) from tests.shipped), '>=', 14::bigint, 'the shipped queries are read');
+select is((select count(*)::text from tests.shipped),
+    :'shipped', 'all the shipped queries but the one that needs the extension');
 select is_empty('select * from shipped_scans() where scans > 0', 'none of them scans games');
 select isnt_empty('select from ending_rollup where experiment_id = 1', 'there is a segment in the roll-ups');
 select isnt_empty('select from game_unrolled where experiment_id = 1', 'and a rest that is not');

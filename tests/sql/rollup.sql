@@ -4,7 +4,7 @@
 create or replace function kroo.rollup_segment_pairs() returns bigint language sql immutable parallel safe as 'select 4::bigint';
 begin;
 set jit = off;
-select plan(34);
+select plan(41);
 select t_experiment('match', true, 100), t_experiment('selfplay', false, 100), t_experiment('match', true, 100) \g /dev/null
 update experiment set opening_plies = 2 where id = 3;
 
@@ -137,17 +137,37 @@ select is_empty('select * from verify_rollups(3)', 'and can be counted anew');
 select results_eq($$select shared_opening(a, b, 5) from (values ('AbCdE', 'AbCdF'), ('AbC', 'AbF'), ('A', 'B')) x (a, b)$$,
     $$values ('AbCd'), ('Ab'), ('')$$, 'the opening both legs share');
 
+-- Captures are the coordinator's to count: here only that what it owes is known, and is added once.
+delete from capture_due;
+select capture_add(3, 0, array[8, 8, 2], array[0, 1, 0], array[0, 2, 0]), capture_add(3, 1, array[8], array[0], array[0]),
+    capture_add(3, 0, array[1, 1, 1, 1], array[0, 0, 1, 0], array[0, 0, 3, 0]) \g /dev/null
+select results_eq('select ply, games, captures, seeds, mean_seeds from captures_by_ply where experiment_id = 3 order by ply',
+    $$values (1, 17::bigint, 0::bigint, 0::bigint, 0.000), (2, 9, 1, 2, 0.222), (3, 3, 1, 3, 1.000), (4, 1, 0, 0, 0.000)$$,
+    'captures add up over commits and segments');
+update game set time_ms = 11 where experiment_id = 3 and pair_no = 5 and leg = 0;
+select results_eq('table capture_due', 'values (3::bigint, 1::bigint)', 'a game that changed: its segment is due');
+select capture_add(3, 1, array[8], array[1], array[2]) \g /dev/null
+select is_empty('select from capture_rollup where experiment_id = 3 and segment = 1', 'and takes nothing in until it is counted');
+select results_eq('select * from capture_due_take(5)', $$values (3::bigint, 1::bigint, 'site')$$, 'it can be taken');
+select capture_put(3, 1, array[8, 7], array[0, 1], array[0, 2]) \g /dev/null
+select is((select row(games, captures, seeds)::text from capture_rollup where experiment_id = 3 and segment = 1),
+    '("{8,7}","{0,1}","{0,2}")', 'and counted');
+select is_empty('table capture_due', 'then it is due no longer');
+select throws_ok($$select capture_add(3, 2, array[1, 1], array[0], array[0])$$, '23514', null, 'lists of different lengths are refused');
+
 -- Deleting an experiment takes its roll-ups along, and lifetime counters do not fall (leela-zero-server#137).
 insert into verdict (experiment_id, verdict, games_stored, counted_pairs, ll, ld, dd, wl, dw, ww, wins, draws, losses,
     formula_version, by)
 select 2, 'aborted', games_stored, prefix_pairs, ll, ld, dd, wl, dw, ww, wins, draws, losses, 1, 'tester'
 from experiment_counter where experiment_id = 2;
 update experiment set state = 'stopped', ended_at = now() where id = 2;
+select capture_add(2, 0, array[1], array[0], array[0]), capture_forget(2, 1) \g /dev/null
 select games, counted_pairs from lifetime \gset
 select isnt_empty('select from ending_rollup where experiment_id = 2', 'an experiment with roll-ups');
 select is(experiment_delete(2, 'tester', 'test'), 22::bigint, 'is deleted');
 select is_empty('select from ending_rollup where experiment_id = 2 union all select from length_rollup where experiment_id = 2
-    union all select from opening_rollup where experiment_id = 2 union all select from session_rollup where experiment_id = 2',
+    union all select from opening_rollup where experiment_id = 2 union all select from session_rollup where experiment_id = 2
+    union all select from capture_rollup where experiment_id = 2 union all select from capture_due where experiment_id = 2',
     'and has none any more');
 select is((select row(games, counted_pairs)::text from lifetime), format('(%s,%s)', :games, :counted_pairs),
     'lifetime counters never fall');

@@ -1,7 +1,7 @@
 #!/bin/sh
 # The pgTAP tests: each file of tests/sql/ in a fresh migrated database of a private cluster. Speaks TAP.
 #   tests/sql/run.sh [FILE...]         all files without arguments
-#   tests/sql/run.sh --document        writes the second half of sql/README.md anew
+#   tests/sql/run.sh --document        writes sql/SCHEMA.md anew
 set -u
 cd "$(dirname "$0")/../.." || exit 1
 . tests/cluster.sh
@@ -10,14 +10,19 @@ trap 'exit 130' INT TERM HUP
 cluster_start || exit 1
 PGHOST=$cluster_directory PGUSER=kroo PGOPTIONS='-c client_min_messages=warning'
 export PGHOST PGUSER PGOPTIONS
+# migrate DATABASE FIRST LAST: applies the files of these numbers.
+migrate() {
+    for migration in sql/migrations/[0-9]*.sql; do
+        number=$(basename "$migration" | cut -c 1-3)
+        [ "$number" -lt "$2" ] || [ "$number" -gt "$3" ] || psql -qX1 -v ON_ERROR_STOP=1 "$1" -f "$migration" || exit 1
+    done
+}
 psql -qX -v ON_ERROR_STOP=1 postgres -c 'create database model' || exit 1
-for file in sql/migrations/[0-9]*.sql; do
-    psql -qX1 -v ON_ERROR_STOP=1 model -f "$file" || exit 1
-done
+migrate model 001 999
 psql -qX -v ON_ERROR_STOP=1 model -c 'create extension pgtap schema public' || exit 1
 documented() { printf '%s\n' "$(psql -qXAt model -f sql/document.sql)"; }
 if [ "${1:-}" = --document ]; then
-    { sed '/^## Tables$/,$d' sql/README.md && documented; } >build/README.sql.md && mv build/README.sql.md sql/README.md
+    documented >build/SCHEMA.sql.md && mv build/SCHEMA.sql.md sql/SCHEMA.md
     exit
 fi
 # The extension as it was built, without installing it: what CREATE EXTENSION does, by hand.
@@ -30,13 +35,13 @@ load_extension() {
 }
 status=0
 if [ $# -eq 0 ]; then
-    if sed -n '/^## Tables$/,$p' sql/README.md | diff - /dev/fd/3 3<<EOF
+    if diff sql/SCHEMA.md /dev/fd/3 3<<EOF
 $(documented)
 EOF
     then
-        echo 'ok - sql/README.md tells of every table, view, function and column'
+        echo 'ok - sql/SCHEMA.md tells of every table, view, function and column'
     else
-        echo 'not ok - sql/README.md tells of every table, view, function and column'
+        echo 'not ok - sql/SCHEMA.md tells of every table, view, function and column'
         status=1
     fi
 fi
@@ -48,7 +53,14 @@ for file in "$@"; do
         echo "ok - tests/sql/oware.sql # SKIP there is no $extension/kroo_oware.so: make extension"
         continue
     fi
-    psql -qX -v ON_ERROR_STOP=1 postgres -c "create database \"test_$name\" template model" || exit 1
+    if [ "$name" = backfill ]; then # a database that grew up with its schema
+        psql -qX -v ON_ERROR_STOP=1 postgres -c 'create database test_backfill' || exit 1
+        migrate test_backfill 001 008
+        psql -qX test_backfill -f tests/sql/backfill.psql && migrate test_backfill 009 999 &&
+            psql -qX -v ON_ERROR_STOP=1 test_backfill -c 'create extension pgtap schema public' || exit 1
+    else
+        psql -qX -v ON_ERROR_STOP=1 postgres -c "create database \"test_$name\" template model" || exit 1
+    fi
     if [ "$name" = oware ]; then
         load_extension || exit 1
         run_oware=yes

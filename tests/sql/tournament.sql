@@ -1,7 +1,7 @@
 -- Tournaments: what the tables refuse, and what the views say.
 \ir fixture.psql
 begin;
-select plan(17);
+select plan(20);
 select t_experiment('match', false, 3), t_experiment('match', false, 3) \g /dev/null
 insert into tournament (name, kind, rules, specification) values ('t', 'progression', 'site', '{"match": [], "line": "main"}');
 insert into tournament_player (tournament_id, number, name, weights_sha256)
@@ -33,6 +33,9 @@ select refused($$update tournament_player set anchor_elo = 0 where number = 1$$,
 select refused($$update tournament_player set anchor_elo = 'NaN' where number = 0$$, 'an anchor that is no number');
 select refused('insert into tournament_pairing (tournament_id, round, a, b, pairs) values (1, 1, 1, 1, 3)', 'a player against itself');
 select refused('insert into tournament_pairing (tournament_id, round, a, b, pairs) values (1, 1, 0, 1, 0)', 'a pairing of no pairs');
+select refused('insert into tournament_pairing (tournament_id, round, a, b, pairs) values (1, 2, 0, 1, 1000000001)', 'a pairing of absurd length');
+select refused('update tournament set planned_rounds = 100001', 'absurdly many rounds');
+select refused($$update tournament set state = 'gone'$$, 'a state that is none');
 select refused('insert into tournament_pairing (tournament_id, round, a, b, pairs) values (1, 1, 0, 7, 3)', 'a pairing of nobody', '23503');
 select refused($$update experiment set noise_ppm = 5 where id = 2$$, 'noise between two players');
 select lives_ok($$update experiment set noise_ppm = 5, player_a = player_b where id = 2$$, 'noise of a player against itself');

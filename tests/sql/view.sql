@@ -11,12 +11,12 @@ select t_game(1, 0, 0, 2, 'AbC'), t_game(1, 0, 1, 2, 'AbCdE'), t_game(1, 1, 0, 2
 
 select results_eq('select * from counters_recompute(1)',
     $$values (11::bigint, 4::bigint, 0::bigint, 1::bigint, 1::bigint, 1::bigint, 0::bigint, 1::bigint, 3::bigint, 3::bigint,
-    2::bigint)$$, 'the prefix ends before the pair with one leg');
+    2::bigint, 0::bigint)$$, 'the prefix ends before the pair with one leg');
 select isnt_empty('select * from counter_difference', 'counters that were not written are found');
 update experiment_counter set games_stored = 11, prefix_pairs = 4, ld = 1, dd = 1, wl = 1, ww = 1, wins = 3, draws = 3,
     losses = 2 where experiment_id = 1;
 select is_empty('select * from counter_difference', 'and right ones are right');
-select is((select count(*)::int from verify_counters(1)), 11, 'verify tells of every counter');
+select is((select count(*)::int from verify_counters(1)), 12, 'verify tells of every counter');
 
 insert into dispute (experiment_id, pair_no, was_counted, reason) values (1, 2, false, 'test');
 select is((select prefix_pairs from counters_recompute(1)), 2::bigint, 'the prefix waits for a dispute');
@@ -42,7 +42,7 @@ insert into verdict (experiment_id, verdict, games_stored, counted_pairs, ll, ld
 values (1, 'accepted', 11, 2, 0, 0, 0, 1, 0, 1, 3, 0, 1, 'normalized', 0, 5, 0.05, 0.05, 16, 3, -2.9, 2.9, 1);
 update experiment_counter set prefix_pairs = 2, ld = 0, dd = 0, draws = 0, losses = 1 where experiment_id = 1;
 select is_empty('select * from counter_difference', 'a decided experiment counts up to its verdict');
-select is((select count(*)::int from verify_counters(1)), 21, 'and its verdict is verified too');
+select is((select count(*)::int from verify_counters(1)), 23, 'and its verdict is verified too');
 select is((select count(*)::int from game_counted where experiment_id = 1), 4, 'games beyond it are kept and do not count');
 select results_eq('select verdict, counted_games, uncounted_games from experiment_verdict',
     $$values ('accepted', 4::bigint, 7::bigint)$$, 'the verdict tells how many do not');

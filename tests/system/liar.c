@@ -2,6 +2,7 @@
  *
  *   build/tests/system/liar ENDPOINT games            games that are not what was leased
  *   build/tests/system/liar ENDPOINT protocol         HELLO in a version of the future, then every request
+ *   build/tests/system/liar ENDPOINT flood            300 requests without waiting for answers, then one with
  *   build/tests/system/liar ENDPOINT tune NAME EXPERIMENT PAIR SEED PLIES WEIGHTS WEIGHTS OPTIONS OPTIONS
  *       a worker NAME has played another pair than the one that is stored, by these players
  *   build/tests/system/liar ENDPOINT build ID...      a worker of another engine build: asks for work,
@@ -228,6 +229,52 @@ static void be_of_another_build(struct synthetic *liar, char **ids)
     }
 }
 
+/* --- too many ---------------------------------------------------------------------------------------------
+ */
+
+enum { FLOOD = 300 };
+
+struct flood {
+    unsigned answered, refused;
+    uint32_t retry_ms;
+    char text[MESSAGE_TEXT_MAX];
+};
+
+static void hear_some(struct synthetic *liar, struct flood *flood, int wait_ms)
+{
+    char reason[256];
+    bool woken;
+    struct message answer;
+    (void)dealer_wait(liar->dealer, -1, wait_ms, &woken);
+    while (dealer_receive(liar->dealer, &answer, reason, sizeof reason) == SOCKET_OK) {
+        bool busy = answer.kind == MESSAGE_REFUSED && answer.refused.code == MESSAGE_REFUSAL_BUSY;
+        flood->answered += !busy;
+        flood->refused += busy;
+        if (busy && answer.refused.retry_ms > flood->retry_ms) {
+            flood->retry_ms = answer.refused.retry_ms;
+            memcpy(flood->text, answer.refused.text, sizeof flood->text);
+        }
+        message_done(&answer);
+    }
+}
+
+static void say_too_much(struct synthetic *liar)
+{
+    struct flood flood = {0};
+    struct message request = {.kind = MESSAGE_STATUS_REQUEST};
+    for (int i = 0; i < FLOOD;) {
+        request.request = ++liar->request;
+        bool sent = dealer_send(liar->dealer, &request) == SOCKET_OK;
+        i += sent;
+        hear_some(liar, &flood, sent ? 0 : 10);
+    }
+    for (int i = 0; i < 50; i++)
+        hear_some(liar, &flood, 10);
+    printf("flood: %s: BUSY: %s; %s\n", flood.answered < FLOOD ? "not all served" : "all served", flood.text,
+           flood.retry_ms > 0 ? "with a time to wait" : "without a time");
+    say(liar, "after it", &request); /* again and again, as long as it is BUSY */
+}
+
 /* Every liar plays the same games of a pair, and they are none that the players would play. */
 static void play_a_tune(struct synthetic *liar, char **words)
 {
@@ -261,7 +308,7 @@ int main(int argc, char **argv)
     struct synthetic liar;
     struct message answer;
     if (argc < 3) {
-        fprintf(stderr, "usage: liar ENDPOINT games|protocol|tune ...|build [ID...]\n");
+        fprintf(stderr, "usage: liar ENDPOINT games|protocol|flood|tune ...|build [ID...]\n");
         return 2;
     }
     bool tune = strcmp(argv[2], "tune") == 0 && argc == 12;
@@ -276,6 +323,8 @@ int main(int argc, char **argv)
     message_done(&answer);
     if (future)
         ask_everything(&liar);
+    else if (strcmp(argv[2], "flood") == 0)
+        say_too_much(&liar);
     else if (other)
         be_of_another_build(&liar, argv + 3);
     else if (tune)

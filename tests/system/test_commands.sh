@@ -69,6 +69,37 @@ jq '.a.weights = "nobody" | .b.weights = "nobody"' "$work/spec.json" >"$work/oth
 fails "and unknown weights" 1 'nobody' k run "$work/other.json"
 jq '{kroo_specification, kind: "match", pairs: 2, a: {weights: "starting", nodes: 50}, b: {weights: "starting", nodes: 40}}' "$work/spec.json" >"$work/other.json"
 ok "a short one by names will do" k run "$work/other.json" --wait
+# Every field that may stand together, each at something that is no default: what `kroo spec` prints makes the same.
+kroo-engine tables build --rules site --seeds 3 --out "$work/ends.tables" >/dev/null 2>&1
+kroo-engine book make --out "$work/four.book" --openings 30 --plies 4 --bound 900 >/dev/null 2>&1
+k tables add "$work/ends.tables" --name ends >/dev/null && k book add "$work/four.book" --name four >/dev/null
+k engine add "$(command -v kroo-engine)" --name itself >/dev/null 2>&1
+jq -n '{kroo_specification: 1, kind: "match", rules: "site,repetitions=2", pairs: 20, opening_plies: 5, with_scores: true, seed: 9,
+    resign_score: 500, resign_plies: 4, resign_playout_ppm: 120000, audit_ppm: 30000, priority: -4, share: 7, core_cap: 6, tags: "gpu,avx9",
+    note: "größer", a: {weights: "starting", nodes: 50, depth: 9, hash_kib: 2048, engine: "itself", tables: null, options: ["Level=Apprentice"]},
+    b: {weights: "starting", nodes: 60, hash_kib: 4096, tables: null, options: ["CutMargin=61"]},
+    sprt: {model: "logistic", elo0: -1.25, elo1: 3.125, alpha: 0.04, beta: 0.07, batch: 2}}' >"$work/full.json"
+full=$(k run "$work/full.json" --key full 2>/dev/null)
+k spec "$full" >"$work/full.spec"
+is "every field is there as it was asked for" \
+    "$(jq -S --slurpfile asked "$work/full.json" '. as $there | ($asked[0] | del(.a, .b)) | to_entries | map(select($there[.key] != .value) | .key)' "$work/full.spec")" "[]"
+copy=$(k run "$work/full.spec" --key copy 2>/dev/null)
+is "and once more" "$(k spec "$copy")" "$(cat "$work/full.spec")"
+ok "a second copy is the first" k run "$work/full.spec" --key full
+jq '.rules = "site" | .opening_plies = 0 | .book = "four" | .adjudication = "ends" | .a.tables = "ends" | .b.tables = "ends" | .a.engine = null | .a.options = []' "$work/full.json" >"$work/named.json"
+named=$(k run "$work/named.json" --key named 2>/dev/null)
+is "books and tables go by their names" "$(k spec "$named" | jq -c '[.book, .adjudication, .a.tables] | map(length)')" '[64,64,64]'
+copy=$(k spec "$named" | k run - --key again 2>/dev/null)
+is "and by their sha256" "$(k spec "$copy")" "$(k spec "$named")"
+echo '{"weights": "starting", "pairs": 4, "batch": 2, "nodes": 20, "match_pairs": 0, "parameters": [{"option": "CutMargin", "min": 20, "max": 120, "c_end": 10, "r_end": 0.01}]}' >"$work/tune.json"
+tune=$(k tune "$work/tune.json" --seed 3 --key cut 2>/dev/null)
+k spec "$tune" | jq '.tune = "cut" | .seed = 4' >"$work/named.json"
+is "a tune by its key" "$(k spec "$(k run "$work/named.json" 2>/dev/null)" | jq .tune)" "$(k spec "$tune" | jq .tune)"
+jq --arg t "tune-$tune" '.tune = $t' "$work/named.json" >"$work/other.json"
+ok "or its number" k run "$work/other.json"
+jq '.tune = "bold"' "$work/named.json" >"$work/other.json"
+fails "but not by what is none" 1 'no tune was made with the key' k run "$work/other.json"
+for each in "$full" "$named" "$(k ls --json | jq '.[] | select(.state == "running") .id' | xargs)"; do for one in $each; do k stop "$one" >/dev/null 2>&1; done; done
 fails "what is no JSON is told with its line" 1 'line 1' k run /dev/null
 twin=$(k clone "$id" --same-seed --wait 2>/dev/null | head -n 1)
 is "a clone with the same seed makes the same games" "$(k games "$twin" --format moves | sha256sum)" "$(k games "$again" --format moves | sha256sum)"
@@ -79,6 +110,7 @@ is "a clone may differ" "$(sql "select planned_pairs, note, seed <> 7, rules fro
 is "what was played tells how long a match takes" "$(k match starting starting --nodes-a 60 --nodes-b 50 --sprt --elo1 30 --dry-run --json 2>/dev/null |
     json '[.forecast[] | .minutes > 0] + [.minutes > 0] | tostring')" '[true,true,true,true]'
 is "but not for other limits" "$(k match starting starting --nodes-a 60000 --nodes-b 50000 --pairs 10 --dry-run --json 2>/dev/null | json .minutes)" null
+ok "nor for other programs" test "$(k match starting starting --engine-a itself --nodes-a 60 --nodes-b 50 --pairs 10 --dry-run --json 2>/dev/null | json .minutes)" = null
 ok "which is said" sh -c '"$0" match --dir "$1" starting starting --nodes-a 60000 --nodes-b 50000 --pairs 10 --dry-run 2>&1 | grep -q "10 pairs: an unknown time"' "$kroo" "$dir"
 
 # --- a match that is decided ---
@@ -143,7 +175,7 @@ ok "a stored game is played again, move by move" k replay "$match" 1 1
 fails "a game that is not stored" 1 'no stored game' k replay "$match" 199 0
 ok "verify finds no difference" k verify
 k verify --json >"$work/verify.json" 2>/dev/null
-is "and says what it did" "$(json '[.experiments, .difference_count] | join(" ")' <"$work/verify.json")" "9 0"
+is "and says what it did" "$(json '[.experiments, .difference_count] | join(" ")' <"$work/verify.json")" "$(sql "select count(*) from experiment") 0"
 sql "update game g set moves = h.moves, plies = h.plies, scores = h.scores, result = h.result, reason = h.reason, south = h.south, north = h.north, a_half_points = h.a_half_points from game h where g.experiment_id = $id and h.experiment_id = $id and g.pair_no = 1 and h.pair_no = 2 and g.leg = 0 and h.leg = 0" >/dev/null
 fails "a game moved to another pair is found" 1 "pair 1 leg 0: does not start with the opening" k verify "$id"
 sql "delete from game where experiment_id = $again and pair_no = 3 and leg = 1" >/dev/null

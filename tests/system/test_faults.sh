@@ -75,6 +75,15 @@ fails "elsewhere the fault does not come again" 1 "did not come again" "$kroo" r
 
 fails "a fault that is not there" 1 "kroo faults" "$kroo" replay-fault --dir "$dir" 999999
 
+# --- a game that does not end: no game, whoever plays it (leela-zero#1509) ---
+"$kroo" down --dir "$dir" >/dev/null
+KROO_GAME_MS=300 "$kroo" up --dir "$dir" --workers 2 >/dev/null
+run_match --depth-a 40 --depth-b 39 --pairs 2 --seed 6
+ok "a game that does not end in its time stops the experiment" wait_until 90 state_is blocked
+is "with its reason" "$(sql "select state_reason ~ 'the game does not end: player [ab] was to move after [0-9]+ plies when its bound of 300 ms was over.*said by two workers' from experiment where id = $id")" t
+is "and a record with seed and moves" "$(faults "bool_and(kind = 'overtime' and ply >= 8 and length(moves) = ply and seed = 6 and pair_no is not null)")" t
+ok "the fault comes again" "$kroo" replay-fault --dir "$dir" "$(newest)" --game-ms 300
+
 # --- a worker whose program hangs leaves in time ---
 ok "one that hangs at once" add asleep hang-setoption-1-worker-
 "$kroo" down --dir "$dir" >/dev/null
@@ -88,4 +97,17 @@ gone() { ! kill -0 "$worker"; }
 ok "its worker ends all the same" wait_until 30 gone
 ok "within its time" test $(($(date +%s) - began)) -le 10
 ok "and leaves no program behind" test -z "$(engines)"
+
+# --- one that breeds, where its worker is killed ---
+"$kroo" stop --dir "$dir" "$id" >/dev/null
+KROO_MOVE_MS=60000 "$kroo" up --dir "$dir" --workers 1 >/dev/null
+ok "one that breeds" add breeds breed-setoption-1-worker-
+run_match --engine-a breeds --nodes 100 --nodes-b 50 --pairs 4 --seed 6
+many() { [ "$(engines | wc -l)" -gt 10 ]; }
+ok "has many processes" wait_until 60 many
+kill -9 "$(pid_of worker-1)"
+none() { [ -z "$(engines)" ]; }
+if grep -q 'confinement programs="namespaces"' -r "$dir/log"; then
+    ok "none of which outlives its worker, however that ends" wait_until 30 none
+fi
 done_testing

@@ -6,11 +6,19 @@ port=$((20000 + $$ % 20000))
 ok "a database" "$kroo" up --dir "$dir" --database-only
 conninfo=$(sed -n 's/^database = //p' "$dir/kroo.conf")
 mkdir -m 700 "$work/keys"
+refuses_name() { # NAME COMMAND...
+    "${@:2}" >"$work/said" 2>&1
+    [ $? -eq 1 ] && grep -q 'is no name' "$work/said"
+    is "$1" "$?" 0
+}
 for name in coordinator good bad boss asker; do
     "$kroo" key new "$name" --out "$work/keys" >/dev/null
 done
 is "a secret key is for its owner alone" "$(stat -c %a "$work/keys/good.key")" 600
 fails "keys are never overwritten" 1 "exists|there already" "$kroo" key new good --out "$work/keys"
+for name in '' "$(printf 'x%.0s' {1..64})" "$(head -c 65000 /dev/zero | tr '\0' y)" '../x' $'a\nb' 'größe' '.x' '-x'; do
+    refuses_name "no key is called ${name:0:6} (${#name} letters)" "$kroo" key new --out "$work/keys" -- "$name"
+done
 chmod 644 "$work/keys/bad.key"
 fails "a key that others can read is refused" 1 "mode|others" kroo-coordinator --database "$conninfo" \
     --endpoint "tcp://127.0.0.1:$port" --key "$work/keys/bad.key"
@@ -43,6 +51,17 @@ as bad kroo-worker --name w2 --slots 1 --state "$work/w2" --connect-timeout 3 2>
 is "an unlisted worker gives up when told to" "$?" 3
 ok "and says that its key is not allowed" grep -Eqi "allow" "$work/w2.log"
 
+as bad kroo-worker --name w2 --slots 1 --state "$work/w2" 2>"$work/w2-later.log" &
+later=$!
+ok "another is not welcome either" wait_until 20 grep -Eqi "allow" "$work/w2-later.log"
+"$kroo" key allow --dir "$dir" bad "$work/keys/bad.pub" --role worker >/dev/null
+ok "until its key is listed: it comes by itself" wait_until 60 grep -q "welcome" "$work/w2-later.log"
+"$kroo" key allow --dir "$dir" bad "$work/keys/bad.pub" --role viewer >/dev/null
+ok "a key that may only look from now on plays no longer, over its open connection" \
+    wait_until 20 grep -q "may not be a worker any more" "$work/w2-later.log"
+wait $later
+is "and its worker says so and leaves" "$?" 1
+"$kroo" key revoke --dir "$dir" bad >/dev/null
 "$kroo" key revoke --dir "$dir" good >/dev/null
 ok "a revoked worker is turned away on its live connection" wait_until 15 grep -Eqi "not allowed|refused" "$work/w1.log"
 settled() {

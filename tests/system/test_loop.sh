@@ -6,7 +6,7 @@ export KROO_DIR=$dir
 
 loop() { command=$1; shift; "$kroo" loop "$command" "$@"; }
 curve() { sql "select $1 from learning_curve where loop = '$2' order by generation" | paste -sd' '; }
-options="--pairs 400 --nodes 150 --first-pairs 8 --max-pairs 240 --window 2 --kind table"
+options="--pairs 400 --nodes 150 --first-pairs 8 --max-pairs 240 --window 2 --kind table --book six"
 
 # --- what is refused ---
 fails "a loop needs a name" 2 'give it a name' loop run
@@ -20,6 +20,11 @@ ok "an empty list says what to do" sh -c '"$0" loop ls | grep -q "kroo loop run"
 fails "an unknown loop" 1 'kroo loop ls' loop show nobody
 fails "cannot be stopped" 1 'kroo loop ls' loop stop nobody
 
+kroo-engine book make --out "$work/six.book" --openings 400 --plies 6 --bound 900 >/dev/null 2>&1
+fails "an unknown book is refused before anything is made" 1 'kroo book ls' loop run whole --book six
+ok "a book" "$kroo" book add "$work/six.book" --name six
+fails "a book of other rules" 1 'is for the rules site' loop run whole --book six --rules ghana
+
 # --- from nothing, undisturbed ---
 # shellcheck disable=SC2086
 ok "two generations" loop run whole --generations 2 $options --line whole
@@ -27,6 +32,10 @@ is "are told of" "$(loop show whole --json | jq -c '[.[] | [.generation, .games,
     '[[1,800,800,true,8],[2,800,1600,true,8]]'
 is "promoted where the gate accepted, kept where not" \
     "$(sql "select count(*) from learning_curve where (gate_verdict = 'accepted') = (outcome = 'promoted')")" 2
+is "the matches of both take their openings from the book, self-play does not" \
+    "$(sql "select string_agg(distinct e.kind || ' ' || (e.book_sha256 is not null), ', ' order by e.kind || ' ' || (e.book_sha256 is not null)) from experiment e")" \
+    'match true, selfplay false'
+fails "another book is another loop" 1 'book = .six.' loop run whole --book four
 is "each promotion names its gate" \
     "$(sql "select count(*) from promotion p join generation g on g.gate_id = p.experiment_id where p.line = 'whole' and p.weights_sha256 = g.candidate_sha256")" \
     "$(sql "select count(*) from learning_curve where outcome = 'promoted'")"

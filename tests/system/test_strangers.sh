@@ -68,6 +68,33 @@ ok "which grew by less than 64 MiB ($before KiB, $after KiB)" test $((after - be
 is "nothing of that became a session" "$("$kroo" status --json | jq '[.workers[] | select(.name | startswith("load-") | not)] | length')" 0
 for fd in "${held[@]}"; do exec {fd}>&-; done
 
+# --- peers by the book that speak nonsense, hundreds of them ---
+peak_kib() { awk '/^VmHWM/ { print $2 }' "/proc/$coordinator/status"; }
+descriptors() { ls "/proc/$coordinator/fd" | wc -l; }
+counter() { "$kroo" status --json | jq ".counters.$1"; }
+mkfifo "$work/siege-lasts"
+besiege() { # PORT CONNECTIONS KIND [FILE...]: until lift_siege
+    "$build/tests/system/siege" "$@" <"$work/siege-lasts" >"$work/siege" &
+    siege=$!
+    exec 8>"$work/siege-lasts"
+}
+lift_siege() { exec 8>&-; wait $siege; } # whoever is started meanwhile must not hold 8
+id=$("$kroo" selfplay --dir "$dir" --weights starting --pairs 6000 --nodes 100 --seed 3)
+besiege "$port" 200 peers "$root"/tests/vectors/proto/v1/*.bin "$root"/tests/fuzz/proto/corpus/message/*
+many_malformed() { [ "$(counter malformed)" -gt 3000 ]; }
+ok "two hundred peers say what no peer of ours says" wait_until 60 many_malformed
+"$load" "$KROO_ENDPOINT" 10 32 >"$work/load" 2>&1
+is "the ten workers end in order meanwhile" "$?" 0
+is "each of their games was taken" "$(jq -c '[.games, .duplicates, .refused]' "$work/load")" '[12000,0,0]'
+lift_siege
+is "and counts" "$(counters)" '12000|6000|12000'
+ok "kroo verify agrees" "$kroo" verify --dir "$dir" "$id"
+# Stated in README.md: 1 MiB for each peer that listens to nothing, 64 MiB for its own work.
+ok "it is the same coordinator, whose memory never passed 264 MiB ($(peak_kib) KiB)" test "$(peak_kib)" -lt 270336
+few_open() { [ "$(descriptors)" -lt 60 ]; }
+ok "their connections are gone" wait_until 30 few_open
+ok "and its log is short ($(wc -l <"$work/coordinator.log") lines)" test "$(wc -l <"$work/coordinator.log")" -lt 1000
+
 # --- many workers behind one address ---
 id=$("$kroo" selfplay --dir "$dir" --weights starting --pairs 10000 --nodes 100 --seed 2)
 said=$("$load" "$KROO_ENDPOINT" 200 8 --name lab --pairs 8)
@@ -77,4 +104,51 @@ is "under two hundred names" \
     "$(sql "select count(distinct s.name) from session s where s.name like 'lab-%'")" 200
 ok "all of which had leases" test "$(sql "select count(distinct session_id) from lease where experiment_id = $id")" -ge 150
 ok "kroo verify agrees" "$kroo" verify --dir "$dir" "$id"
+
+# --- thousands of strangers at a port with keys ---
+kill $coordinator && wait $coordinator
+mkdir -m 700 "$work/keys"
+for name in coordinator node; do "$kroo" key new $name --out "$work/keys" >/dev/null 2>&1; done
+"$kroo" key allow --dir "$dir" node "$work/keys/node.pub" --role worker >/dev/null
+hidden=ipc://$dir/run/own.sock
+mkdir -p -m 700 "$dir/run"
+kroo-coordinator --database "$conninfo" --endpoint "tcp://127.0.0.1:$port,$hidden" --key "$work/keys/coordinator.key" 2>"$work/guarded.log" &
+coordinator=$!
+ok "a coordinator with keys" wait_until 20 grep -q listening "$work/guarded.log"
+export KROO_ENDPOINT=$hidden
+before=$(peak_kib)
+besiege "$port" 1500 strangers
+stormed() { [ "$(descriptors)" -gt 500 ]; }
+ok "is besieged by fifteen hundred strangers" wait_until 60 stormed
+id=$("$kroo" selfplay --dir "$dir" --weights starting --pairs 3000 --nodes 100 --seed 4)
+KROO_ENDPOINT=tcp://127.0.0.1:$port kroo-worker --key "$work/keys/node.key" --server-key "$work/keys/coordinator.pub" \
+    --name through --slots 1 --state "$work/through" 2>"$work/through.log" 8>&- &
+through=$!
+played() { [ "$(sql "select exists (select from game g join session s on s.id = g.session_id where s.name = 'through' and g.experiment_id = $id)")" = t ]; }
+ok "a worker with a key comes through them and plays" wait_until 120 played
+"$load" "$hidden" 10 32 >"$work/load" 2>&1
+is "ten workers play on beside them" "$?" 0
+finished() { [ "$(sql "select state from experiment where id = $id")" = finished ]; }
+ok "to the end" wait_until 60 finished
+ok "kroo verify agrees" "$kroo" verify --dir "$dir" "$id"
+# Stated in README.md: 48 KiB for each stranger's connection, 64 MiB for its own work.
+ok "memory stays within 48 KiB a connection and 64 MiB ($before KiB, at most $(peak_kib) KiB)" \
+    test "$(($(peak_kib) - before))" -lt $((1500 * 48 + 65536))
+lift_siege
+ok "the strangers were shut out again and again ($(jq -c . "$work/siege"))" test "$(jq .closed "$work/siege")" -gt 500
+is "none of them became a peer" "$(counter malformed)|$(counter say_hello)" '0|null'
+ok "their connections are gone" wait_until 30 few_open
+ok "and the log is short" test "$(wc -l <"$work/guarded.log")" -lt 300
+kill $through && wait $through
+kill $coordinator && wait $coordinator
+
+# --- a peer that says too much ---
+KROO_PEER_RATE=20 kroo-coordinator --database "$conninfo" --endpoint "$hidden" 2>"$work/rationed.log" &
+coordinator=$!
+ok "a coordinator that takes twenty messages a second" wait_until 20 grep -q listening "$work/rationed.log"
+"$build/tests/system/liar" "$hidden" flood >"$work/flood"
+is "refuses what is beyond, and says so" "$(sed -n 2p "$work/flood")" \
+    "flood: not all served: BUSY: more than 20 messages a second came over this connection: wait for answers; with a time to wait"
+is "who waits is served again" "$(sed -n 3p "$work/flood")" "after it: STATUS_REPLY"
+ok "it is counted, and noted" test "$(counter noisy)" -gt 0 -a "$(grep -c peer-noisy "$work/rationed.log")" -gt 0
 done_testing

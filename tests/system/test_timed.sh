@@ -43,6 +43,15 @@ is "the flag falls, or the game ended before" \
 ok "somebody lost by it" [ "$(sql "select count(*) > 0 from game where experiment_id = $id and reason = 'deadline' and claimed")" = t ]
 ok "kroo verify agrees" k verify "$id"
 
+# --- faults under limits of time ---
+player wild illegal-go-3
+ok "an engine that will play what is no move" k engine add "$work/wild" --name wild
+id=$(match --engine-a wild --time-a 2 --nodes-b 50)
+ok "loses by it" wait_until 60 finished "$id"
+fault=$(sql "select max(id) from fault where experiment_id = $id")
+ok "the fault comes again" k replay-fault "$fault" 2>"$work/said" >/dev/null
+ok "it says what cannot be the same" grep -q 'what stood on the clocks is not recorded.*(x 10.00)' "$work/said"
+
 # --- scale and fitness ---
 is "the scale stands with the session" "$(sql "select distinct scale_ppm from session where slots > 0")" 10000000
 is "and the speed behind it" "$(sql "select bool_and(speed > 0) from session where slots > 0")" t

@@ -24,6 +24,23 @@ fails "unknown weights" 1 'weights ls' "$kroo" roundrobin a=starting b=nobody --
 fails "an unknown engine of one player" 1 'engine ls' "$kroo" roundrobin a=starting b=starting,engine=nobody --pairs 3
 fails "a limit that no match has" 2 'nodes' "$kroo" roundrobin a=starting b=starting,nodes=0 --pairs 3
 fails "an odd number of games" 1 'odd' "$kroo" roundrobin a=starting b=starting,nodes=3 --games 3
+# Each command that makes experiments refuses each absurd length, and makes nothing.
+echo '{"weights": "starting", "pairs": 4, "batch": 2, "nodes": 20, "match_pairs": 0,
+    "parameters": [{"option": "CutMargin", "min": 20, "max": 120, "c_end": 10, "r_end": 0.01}]}' >"$work/tune.json"
+taken=""
+for length in --pairs=0 --pairs=-3 --pairs=1.5 --pairs=2000000001 --pairs=99999999999999999999 --games=3; do
+    for command in "match starting starting --nodes-b 3" "gauntlet starting vs b=starting,nodes=3" "roundrobin starting b=starting,nodes=3" \
+        "tune $work/tune.json" "aa starting" "pool run p starting b=starting,nodes=3" "progression main --against starting" \
+        "loop run l" "preset add q --summary x --"; do
+        # shellcheck disable=SC2086
+        "$kroo" $command $length >/dev/null 2>&1
+        case $? in 1 | 2) ;; *) taken="$taken $command $length" ;; esac
+    done
+    echo "{\"kroo_specification\": 1, \"kind\": \"selfplay\", \"pairs\": ${length#*=}, \"a\": {\"weights\": \"starting\", \"nodes\": 5}}" >"$work/bad.json"
+    case $length in --pairs*) "$kroo" run "$work/bad.json" >/dev/null 2>&1 && taken="$taken run $length" ;; esac
+done
+is "no command takes an absurd length" "$taken" ""
+is "nor is anything left of them" "$(sql "select (select count(*) from learning_loop) + (select count(*) from preset where name = 'q')")" 0
 is "what was refused made nothing" "$(experiments)/$(sql 'select count(*) from tournament')" 0/0
 
 # --- a gauntlet of five ---

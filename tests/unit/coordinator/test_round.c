@@ -4,7 +4,10 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "coordinator/captures.h"
 #include "coordinator/round.h"
+#include "coordinator/round_flag.h"
+#include "sql/store_flag.h"
 #include "tests/unit/sql/fixture.h"
 
 enum { PAIRS = 20 };
@@ -26,7 +29,7 @@ static int set_up(void **state)
     experiment = fixture_experiment(bench->store);
     experiment.planned_pairs = PAIRS;
     bench->experiment = fixture_create(bench->store, &experiment);
-    bench->round = (struct round){.store = bench->store, .book = &bench->book, .window = 64};
+    bench->round = (struct round){.store = bench->store, .book = &bench->book};
     assert_ok(bench->store, round_load(&bench->round, &experiment, text));
     for (uint64_t id = 1; id <= 6; id++) {
         struct store_session session = {
@@ -98,6 +101,22 @@ static const char *stored_by(const struct bench *bench, uint64_t pair)
     return fixture_cell(bench->store, sql);
 }
 
+/* What was added with the games is what a count of them gives. */
+static void assert_captures_agree(const struct bench *bench)
+{
+    static const char sql[] =
+        "select coalesce(string_agg(r::text, ' ' order by r.segment), 'none') || "
+        "(select count(*) from capture_due) from capture_rollup r where experiment_id = %" PRIu64;
+    char before[4096];
+    snprintf(before, sizeof before, "%s", fixture_cell_of(bench->store, sql, bench->experiment));
+    assert_true(strlen(before) > 100);
+    assert_ok(bench->store, store_begin(bench->store));
+    assert_ok(bench->store, store_captures_forget(bench->store, bench->experiment, 0));
+    assert_ok(bench->store, captures_settle(bench->store));
+    assert_ok(bench->store, store_commit(bench->store));
+    assert_string_equal(fixture_cell_of(bench->store, sql, bench->experiment), before);
+}
+
 static void counts_in_pair_order_and_reports_what_is_complete(void **state)
 {
     struct bench *bench = *state;
@@ -137,7 +156,7 @@ static void a_restart_reads_the_same_ledger(void **state)
     job_destroy(deliver(bench, 7, 2, 1, 1, false, STORE_GAME_INSERTED));
     job_destroy(deliver(bench, 8, 1, 2, 2, true, STORE_GAME_CONFLICT));
     struct ledger_book fresh = {0};
-    struct round round = {.store = bench->store, .book = &fresh, .window = 64};
+    struct round round = {.store = bench->store, .book = &fresh};
     struct store_experiment experiment;
     char text[STORE_TEXT];
     assert_ok(bench->store, store_experiment_get(bench->store, bench->experiment, &experiment));
@@ -147,25 +166,64 @@ static void a_restart_reads_the_same_ledger(void **state)
     ledger_book_done(&fresh);
 }
 
+/* The prefix may have gone on for more pairs than are leased at once when a worker's games are taken out. */
+static void games_set_aside_far_behind_are_counted_anew(void **state)
+{
+    struct bench *bench = *state;
+    bool is_new;
+    uint64_t *moved;
+    size_t moved_count;
+    char text[STORE_TEXT];
+    job_destroy(deliver(bench, 0, 1, 1, 1, false, STORE_GAME_INSERTED));
+    for (size_t pair = 1; pair < 19; pair += 2)
+        job_destroy(deliver(bench, pair, 2, 2, 1, false, STORE_GAME_INSERTED));
+    assert_int_equal(tally_prefix(ledger_of(bench)->tally), 19);
+    assert_ok(bench->store, store_worker_put_aside(bench->store, "local", "worker-1", "hand", "a test",
+                                                   "the test", &is_new));
+    assert_ok(bench->store, round_flag_games(&bench->round, &moved, &moved_count));
+    assert_int_equal(moved_count, 1);
+    free(moved);
+    assert_int_equal(tally_prefix(ledger_of(bench)->tally), 0);
+    struct ledger_book fresh = {0};
+    struct round round = {.store = bench->store, .book = &fresh};
+    struct store_experiment experiment;
+    assert_ok(bench->store, store_experiment_get(bench->store, bench->experiment, &experiment));
+    assert_ok(bench->store, round_load(&round, &experiment, text));
+    assert_int_equal(tally_beyond(fresh.ledgers[0]->tally), 36);
+    ledger_book_done(&fresh);
+    /* A game of a lease from before, beyond the window of now. */
+    job_destroy(deliver(bench, 19, 1, 2, 1, false, STORE_GAME_INSERTED));
+    struct job *report = deliver(bench, 0, 1, 3, 2, false, STORE_GAME_INSERTED);
+    assert_true(report->report.ended);
+    job_destroy(report);
+    assert_int_equal(tally_prefix(ledger_of(bench)->tally), 20);
+    /* What it says in the next test's disputes has a voice again. */
+    uint64_t restored;
+    assert_ok(bench->store, store_worker_restore(bench->store, "", "worker-1", "the test", &restored));
+    assert_int_equal(restored, 1);
+}
+
 static void a_conflict_holds_the_prefix_until_two_workers_agree(void **state)
 {
     struct bench *bench = *state;
     job_destroy(deliver(bench, 0, 2, 1, 1, false, STORE_GAME_INSERTED));
     job_destroy(deliver(bench, 3, 2, 1, 1, false, STORE_GAME_INSERTED)); /* 2 is missing: the prefix is 2 */
     struct job *report = deliver(bench, 3, 1, 2, 2, true, STORE_GAME_CONFLICT);
-    assert_int_equal(report->report.disputed_count, 1);
-    assert_int_equal(report->report.disputed[0].pair, 3);
+    assert_int_equal(report->report.again.count, 1);
+    assert_true(report->report.again.pairs[0].pair == 3 && report->report.again.pairs[0].held);
+    assert_int_equal(report->report.again.pairs[0].played_count, 2);
     job_destroy(report);
     report = deliver(bench, 2, 1, 1, 1, false, STORE_GAME_INSERTED);
     assert_int_equal(report->report.prefix, 3); /* and no further */
     job_destroy(report);
     report =
         deliver(bench, 3, 1, 1, 3, false, STORE_GAME_DUPLICATE); /* the same worker again proves nothing */
-    assert_int_equal(report->report.disputed_count, 1);
+    assert_int_equal(report->report.again.count, 1);
     assert_int_equal(report->report.prefix, 3);
     job_destroy(report);
     report = deliver(bench, 3, 1, 3, 4, false, STORE_GAME_DUPLICATE); /* an independent one does */
-    assert_int_equal(report->report.disputed_count, 0);
+    assert_int_equal(report->report.again.count, 0);
+    assert_int_equal(report->report.closed_count, 1);
     assert_int_equal(report->report.prefix, 5);
     job_destroy(report);
     assert_string_equal(stored_by(bench, 3), "1,1");
@@ -174,6 +232,7 @@ static void a_conflict_holds_the_prefix_until_two_workers_agree(void **state)
                         "select state || ', ' || settlement from dispute where experiment_id = %" PRIu64,
                         bench->experiment),
         "settled, kept: two independent workers agree");
+    assert_captures_agree(bench);
     assert_string_equal(fixture_cell_of(bench->store,
                                         "select count(*) from verify_counters(%" PRIu64
                                         ") where recorded is distinct from recomputed",
@@ -206,6 +265,7 @@ static void a_pair_disputed_as_it_completes_does_not_count(void **state)
     assert_int_equal(sick->results.outcome[0], STORE_GAME_CONFLICT);
     assert_int_equal(bench->round.reports->report.prefix, 0);
     job_destroy(bench->round.reports);
+    assert_captures_agree(bench);
     job_destroy(honest);
     job_destroy(sick);
     assert_string_equal(fixture_cell_of(bench->store,
@@ -228,6 +288,7 @@ static void the_first_content_loses_when_it_stands_alone(void **state)
     assert_string_equal(stored_by(bench, 7), "4,4");
     job_destroy(deliver(bench, 7, 1, 3, 3, false, STORE_GAME_CONFLICT));
     assert_string_equal(stored_by(bench, 7), "2,2");
+    assert_captures_agree(bench);
     struct job *report = deliver(bench, 6, 1, 1, 1, false, STORE_GAME_INSERTED);
     assert_int_equal(report->report.prefix, 8);
     job_destroy(report);
@@ -327,6 +388,7 @@ int main(int argc, char **argv)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(counts_in_pair_order_and_reports_what_is_complete, set_up, tear_down),
         cmocka_unit_test_setup_teardown(a_restart_reads_the_same_ledger, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(games_set_aside_far_behind_are_counted_anew, set_up, tear_down),
         cmocka_unit_test_setup_teardown(a_conflict_holds_the_prefix_until_two_workers_agree, set_up,
                                         tear_down),
         cmocka_unit_test_setup_teardown(a_pair_disputed_as_it_completes_does_not_count, set_up, tear_down),

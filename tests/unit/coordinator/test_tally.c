@@ -90,6 +90,29 @@ static void duplicates_and_strays_have_no_effect(void **state)
     tally_destroy(tally);
 }
 
+static void what_is_stored_is_counted_however_far_beyond_the_window(void **state)
+{
+    (void)state;
+    struct tally *tally = new_tally(1000, 4, NULL);
+    assert_int_equal(tally_add(tally, 700, 0, 2), TALLY_BEYOND);
+    assert_int_equal(tally_reach(tally, 1000), 0);
+    assert_int_equal(tally_add(tally, 1000, 0, 2), TALLY_OUT_OF_RANGE);
+    assert_int_equal(tally_reach(tally, 700), 0);
+    assert_int_equal(tally_hold(tally, 600), 0);
+    for (uint64_t pair = 700; pair > 0; pair--)
+        for (unsigned leg = 0; leg < 2; leg++)
+            assert_int_equal(tally_add(tally, pair, leg, 2), TALLY_ADDED);
+    assert_int_equal(tally_add(tally, 701, 0, 2), TALLY_BEYOND);
+    assert_int_equal(tally_add(tally, 0, 0, 2), TALLY_ADDED);
+    assert_int_equal(tally_add(tally, 0, 1, 2), TALLY_COUNTED);
+    assert_int_equal(tally_prefix(tally), 600);
+    assert_true(tally_settle(tally, 600, true));
+    assert_int_equal(tally_prefix(tally), 701);
+    assert_int_equal(tally_add(tally, 704, 0, 2), TALLY_ADDED);
+    assert_int_equal(tally_add(tally, 705, 0, 2), TALLY_BEYOND);
+    tally_destroy(tally);
+}
+
 static void a_plan_ends_undecided_at_its_last_pair(void **state)
 {
     (void)state;
@@ -279,6 +302,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(only_whole_pairs_count_and_in_order),
         cmocka_unit_test(duplicates_and_strays_have_no_effect),
+        cmocka_unit_test(what_is_stored_is_counted_however_far_beyond_the_window),
         cmocka_unit_test(a_plan_ends_undecided_at_its_last_pair),
         cmocka_unit_test(a_verdict_falls_at_the_end_of_a_batch_and_stays),
         cmocka_unit_test(late_results_are_kept_and_not_counted),

@@ -392,6 +392,29 @@ static void stop_abandons_a_game_in_thought(void **state)
     fixture_done(&stopping.fixture);
 }
 
+/* A bound of its time changes no move, and what it cuts off is no game: a search without any other limit. */
+static void a_game_beyond_its_time_is_no_game(void **state)
+{
+    (void)state;
+    struct fixture f;
+    struct play_record free_one, bound;
+    fixture_init(&f, 300, 4, 0);
+    assert_int_equal(play_game(f.seats, &f.setup, &f.side, &f.side, 3, 0, NULL, NULL, &free_one), PLAY_DONE);
+    f.setup.most_ms = 3600000;
+    assert_int_equal(play_game(f.seats, &f.setup, &f.side, &f.side, 3, 0, NULL, NULL, &bound), PLAY_DONE);
+    assert_same(&free_one, &bound);
+    play_record_done(&free_one);
+    play_record_done(&bound);
+    fixture_done(&f);
+    fixture_init(&f, 0, 4, 0);
+    f.setup.most_ms = 30;
+    f.side.limits.depth = 40;
+    assert_int_equal(play_game(f.seats, &f.setup, &f.side, &f.side, 3, 0, NULL, NULL, &bound), PLAY_OVERTIME);
+    assert_true(bound.plies >= 4 && strlen(bound.moves) == bound.plies);
+    play_record_done(&bound);
+    fixture_done(&f);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -408,6 +431,7 @@ int main(void)
         cmocka_unit_test(a_long_clock_ends_no_game),
         cmocka_unit_test(a_flag_that_falls_loses),
         cmocka_unit_test(stop_abandons_a_game_in_thought),
+        cmocka_unit_test(a_game_beyond_its_time_is_no_game),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -185,6 +185,19 @@ static inline void sample_control(struct message *message)
     }
 }
 
+static inline void sample_seals(struct message *message)
+{
+    static struct seal seals[2] = {{.name = "release-1"}, {.name = "today"}};
+    sample_hash(message->kind == MESSAGE_SEALS ? message->seals.sha256 : message->seals_request.sha256, 5);
+    for (unsigned i = 0; i < 2 && message->kind == MESSAGE_SEALS; i++) {
+        sample_hash(seals[i].key, 6 + i);
+        sample_hash(seals[i].signature, 8 + i);
+        sample_hash(seals[i].signature + MESSAGE_HASH, 10 + i);
+        message->seals.seals = seals;
+        message->seals.seal_count = 2;
+    }
+}
+
 /* Borrows static memory: not for message_done. */
 static inline struct message sample_message(enum message_kind kind)
 {
@@ -207,6 +220,10 @@ static inline struct message sample_message(enum message_kind kind)
     case MESSAGE_RELEASE_ACK:
     case MESSAGE_ARTIFACT_CHUNK:
         sample_answer(&message);
+        break;
+    case MESSAGE_SEALS_REQUEST:
+    case MESSAGE_SEALS:
+        sample_seals(&message);
         break;
     default:
         sample_control(&message);

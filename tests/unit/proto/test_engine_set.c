@@ -47,6 +47,8 @@ static void what_is_no_set_is_refused(void **state)
         "kroo-engine-set 1\nsource " HEX "\nrecipe make\nproduct a/../../b\n",
         "kroo-engine-set 1\nsource " HEX "\nrecipe make\nproduct ..\n",
         "kroo-engine-set 1\nsource " HEX "\nrecipe make\nproduct -rf\n",
+        "kroo-engine-set 1\nbinary x86_64 " HEX "\nrecipe make\nproduct a\n",
+        "kroo-engine-set 1\nsource " HEX "\nrecipe make\nrecipe rm\nproduct a\n",
         "kroo-engine-set 1\nsneeze 1\n",
     };
     for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {

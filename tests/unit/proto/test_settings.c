@@ -109,6 +109,38 @@ static void test_numbers(void **state)
     settings_destroy(settings);
 }
 
+static void test_passwords_are_for_their_owner(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *text;
+        mode_t mode;
+        int taken;
+    } cases[] = {
+        {"database = host=db password=x\n", 0600, 1},
+        {"database = host=db password=x\n", 0640, 0},
+        {"database = host=db password = x\n", 0604, 0},
+        {"database = postgresql://kroo:x@db/kroo\n", 0644, 0},
+        {"database = postgresql://kroo@db:5432/kroo\n", 0644, 1},
+        {"database = host=db passfile=/etc/kroo/pgpass\n", 0644, 1},
+        {"slots = 1\n", 0644, 1},
+    };
+    const char *folder = scratch_folder();
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        char reason[512] = "", name[16];
+        (void)snprintf(name, sizeof name, "%zu.conf", i);
+        const char *path = scratch_path(folder, name);
+        scratch_write(path, cases[i].text, strlen(cases[i].text), cases[i].mode);
+        struct settings *settings = settings_create(path, reason, sizeof reason);
+        if ((settings != NULL) != cases[i].taken)
+            fail_msg("case %zu: %s", i, reason);
+        if (settings == NULL)
+            assert_non_null(strstr(reason, "chmod 600"));
+        settings_destroy(settings);
+    }
+    scratch_remove(folder);
+}
+
 static void test_which_file(void **state)
 {
     (void)state;
@@ -141,6 +173,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(test_file_refusals, forget, forget),
         cmocka_unit_test_setup_teardown(test_order_of_sources, forget, forget),
         cmocka_unit_test_setup_teardown(test_numbers, forget, forget),
+        cmocka_unit_test_setup_teardown(test_passwords_are_for_their_owner, forget, forget),
         cmocka_unit_test_setup_teardown(test_which_file, forget, forget),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

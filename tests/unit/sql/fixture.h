@@ -200,13 +200,14 @@ static inline void fixture_count(struct store *store, uint64_t experiment)
     const char *const parameters[] = {number};
     struct store_table table;
     assert_ok(store, store_query(store, "select * from counters_recompute($1)", parameters, 1, &table));
-    uint64_t values[11];
-    assert_int_equal(table.columns, 11);
-    for (size_t i = 0; i < 11; i++)
+    uint64_t values[12];
+    assert_int_equal(table.columns, 12);
+    for (size_t i = 0; i < 12; i++)
         values[i] = strtoull(store_cell(&table, 0, i), NULL, 10);
     store_table_done(&table);
-    struct store_counters counters = {values[0], values[1], values[2], values[3], values[4],  values[5],
-                                      values[6], values[7], values[8], values[9], values[10], 0};
+    struct store_counters counters = {values[0],  values[1], values[2], values[3], values[4],
+                                      values[5],  values[6], values[7], values[8], values[9],
+                                      values[10], 0,         values[11]};
     assert_ok(store, store_counters_update(store, experiment, &counters));
 }
 

@@ -162,10 +162,13 @@ static void what_fails_later_loses(void **state)
 {
     (void)state;
     static const char *const crashes[] = {
-        "crash-go-3", "quit-go-3", "close-go-3",       "flood-go-3",      "long-go-3",       "zeros-go-3",
-        "hang-go-3",  "mute-go-3", "crash-position-3", "quit-position-3", "close-position-3"};
+        "crash-go-3",       "quit-go-3", "close-go-3", "flood-go-3",       "long-go-3",
+        "zeros-go-3",       "hang-go-3", "mute-go-3",  "crash-position-3", "quit-position-3",
+        "close-position-3", "eat-go-3",  "breed-go-3", "deaf-go-3"};
     for (size_t i = 0; i < sizeof crashes / sizeof *crashes; i++)
         check_claim(crashes[i], i & 1, GAME_REASON_CRASH);
+    if (confine_level(NULL) == CONFINE_NAMESPACES) /* elsewhere it would write where its user may */
+        check_claim("litter-go-3", 0, GAME_REASON_CRASH);
     check_claim("illegal-go-3", 0, GAME_REASON_ILLEGAL_MOVE);
     check_claim("illegal-go-3", 1, GAME_REASON_ILLEGAL_MOVE);
     check_claim("garble-go-3", 0, GAME_REASON_ILLEGAL_MOVE);
