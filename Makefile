@@ -210,6 +210,10 @@ $(BUILD)/tests/coordinator/test_simulation: $(SIMULATION)
 $(BUILD)/fault/simulate: $(call obj,tests/fault/simulate.c) $(SIMULATION) $(LIB_COORDINATOR) $(LIB_SQL) $(LIB_PROTO) $(LIB_ENGINE)
 	@mkdir -p $(@D)
 	$(link) $(PROTO_LIBS) $(SQL_LIBS) -lm
+TEST_PROGRAMS += $(BUILD)/tests/fault/freezer
+$(BUILD)/tests/fault/freezer: $(call obj,tests/fault/freezer.c)
+	@mkdir -p $(@D)
+	$(link)
 $(BUILD)/tests/system/proxy: $(call obj,tests/system/proxy.c)
 	@mkdir -p $(@D)
 	$(link)

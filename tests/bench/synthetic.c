@@ -90,6 +90,8 @@ void synthetic_hello(struct synthetic *worker, struct message *answer)
     };
     snprintf(hello.hello.name, sizeof hello.hello.name, "%s", worker->name);
     snprintf(hello.hello.engine_build, sizeof hello.hello.engine_build, "%s", worker->engine_build);
+    if (worker->architecture)
+        snprintf(hello.hello.architecture, sizeof hello.hello.architecture, "%s", worker->architecture);
     synthetic_ask(worker, &hello, answer);
 }
 
@@ -150,7 +152,7 @@ void synthetic_play(struct synthetic *worker, struct synthetic_games *games,
 {
     const struct message_spec *spec = &grant->spec;
     if (games->same)
-        worker->bits = mix_game_seed(spec->seed, pair, leg);
+        worker->bits = mix(mix_game_seed(spec->seed, pair, leg), games->variant);
     play_random(worker, games, pair);
     for (int tries = 1; !is_wanted(games, leg); tries++) {
         if (tries == TRIES_MAX)

@@ -38,6 +38,32 @@ ok "kroo verify agrees" "$kroo" verify --dir "$dir" "$id"
 kill -9 %1 %2
 wait %1 %2 2>/dev/null
 
+# --- a worker whose play thread is frozen, while it goes on talking ---
+id=$("$kroo" selfplay --dir "$dir" --weights starting --pairs 60 --nodes 3000 --seed 8)
+KROO_MOVE_MS=1000 worker stuck 1 # no thought may take longer, so a frozen one is not taken for a long one
+stuck=$!
+ok "a worker plays" wait_until 30 stored_any
+"$build/tests/fault/freezer" $stuck >"$work/frozen" 2>&1 &
+freezer=$!
+frozen() { [ -s "$work/frozen" ]; }
+wait_until 10 frozen
+if grep -q 'Operation not permitted' "$work/frozen"; then
+    echo "# its play thread cannot be frozen here: $(cat "$work/frozen")"
+else
+    began=$(date +%s%3N)
+    ok "its thread frozen, its leases lapse" wait_until 20 expired
+    took=$(($(date +%s%3N) - began))
+    ok "a move's bound of 1 s and a term of 2 s later, its reports notwithstanding ($took ms)" test $took -lt 12000
+    heard() { [ "$("$kroo" status --dir "$dir" --json | jq '[.workers[] | select(.name == "stuck") | .silent_ms][0]')" -lt 1500 ]; }
+    ok "it is still heard" wait_until 10 heard
+fi
+worker fresh 2
+ok "another plays them" wait_until 60 finished
+kill -9 $freezer
+ok "kroo verify agrees" "$kroo" verify --dir "$dir" "$id"
+kill -9 $stuck $!
+wait $stuck $! $freezer 2>/dev/null
+
 # --- twenty killed at once ---
 pids=
 for number in $(seq 20); do
