@@ -18,6 +18,7 @@ pid_of() { pgrep -f -- "kroo-coordinator --config $dir/kroo.conf"; }
 backends() { psql -qAtX -d "$(sed -n 's/^database = //p' "$dir/kroo.conf")" -c "$1"; }
 # Seconds of processor time of a process; of the backend that writes games.
 cpu() { awk '{ print ($14 + $15) / 100 }' "/proc/$1/stat"; }
+loop_cpu() { awk '{ print ($14 + $15) / 100 }' "/proc/$1/task/$1/stat"; } # the event loop is the first thread
 writer_pid() { backends "select pid from pg_stat_activity where application_name like 'kroo%' order by backend_start limit 1"; }
 rss_kib() { awk '/^VmRSS/ { print $2 }' "/proc/$1/status"; }
 endpoint() { sed -n 's/^endpoint = //p' "$dir/kroo.conf"; }
@@ -26,12 +27,14 @@ endpoint() { sed -n 's/^endpoint = //p' "$dir/kroo.conf"; }
 played() {
     "$kroo" match starting starting --nodes-a 100 --nodes-b 120 --pairs 20000000 --audit 0 >"$work/id"
     coordinator=$(pid_of) backend=$(writer_pid)
-    before=$(cpu "$coordinator") before_backend=$(cpu "$backend")
+    before=$(cpu "$coordinator") before_loop=$(loop_cpu "$coordinator") before_backend=$(cpu "$backend")
     "$crowd" "$(endpoint)" "$1" --rate "$3" --seconds "$2" --every 10 >"$work/lines"
-    after=$(cpu "$coordinator") after_backend=$(cpu "$backend")
+    after=$(cpu "$coordinator") after_loop=$(loop_cpu "$coordinator") after_backend=$(cpu "$backend")
     tail -n 1 "$work/lines" | jq -c --argjson workers "$1" --argjson cpu "$(jq -n "$after - $before")" \
+        --argjson loop "$(jq -n "$after_loop - $before_loop")" \
         --argjson backend "$(jq -n "$after_backend - $before_backend")" --argjson rss "$(rss_kib "$coordinator")" \
         '{workers: $workers} + . + {coordinator_us_per_game: (1e6 * $cpu / (.games + 1)),
+          loop_us_per_game: (1e6 * $loop / (.games + 1)),
           backend_us_per_game: (1e6 * $backend / (.games + 1)), coordinator_rss_kib: $rss}'
     "$kroo" stop "$(tail -n 1 "$work/id")" >/dev/null
 }
