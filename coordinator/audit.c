@@ -12,7 +12,15 @@ struct task {
     struct audit_pair pair;
     uint64_t lease, session, progress;
     uint32_t attempt; /* of the last lease */
+    uint32_t cores;   /* games of it that are played at once while it is out */
     int64_t deadline_ms;
+};
+
+/* What waits of an experiment, so that no request looks through tasks that are not for it. */
+struct load {
+    uint64_t experiment;
+    size_t tasks, waiting;
+    int32_t rank; /* within audit_take */
 };
 
 /* Tasks side by side, those that are out before those that wait. Chains of places by hash find them. */
@@ -24,6 +32,8 @@ struct audit_book {
     uint32_t *chains; /* heads, `chain_count` of them, a power of two */
     size_t chain_count;
     size_t cursor; /* where audit_take looks next */
+    struct load *loads;
+    size_t load_count, load_room;
 };
 
 enum { ROOM_FIRST = 64 };
@@ -92,7 +102,44 @@ void audit_book_destroy(struct audit_book *book)
     free(book->tasks);
     free(book->next);
     free(book->chains);
+    free(book->loads);
     free(book);
+}
+
+/* --- loads --- */
+
+static struct load *load_find(const struct audit_book *book, uint64_t experiment)
+{
+    for (size_t i = 0; i < book->load_count; i++)
+        if (book->loads[i].experiment == experiment)
+            return &book->loads[i];
+    return NULL;
+}
+
+/* NULL without memory. */
+static struct load *load_need(struct audit_book *book, uint64_t experiment)
+{
+    struct load *load = load_find(book, experiment);
+    if (load)
+        return load;
+    if (book->load_count == book->load_room) {
+        size_t room = book->load_room ? 2 * book->load_room : ROOM_FIRST;
+        struct load *larger = realloc(book->loads, room * sizeof *larger);
+        if (!larger)
+            return NULL;
+        book->loads = larger;
+        book->load_room = room;
+    }
+    load = &book->loads[book->load_count++];
+    *load = (struct load){.experiment = experiment};
+    return load;
+}
+
+static void load_release(struct audit_book *book, struct load *load)
+{
+    load->waiting--;
+    if (--load->tasks == 0)
+        *load = book->loads[--book->load_count];
 }
 
 /* --- places --- */
@@ -183,6 +230,7 @@ static struct task *task_go(struct audit_book *book, size_t place, uint64_t sess
     task->session = session;
     task->progress = 0;
     task->attempt++;
+    load_find(book, task->experiment)->waiting--;
     return task;
 }
 
@@ -191,6 +239,7 @@ static struct audit_lease task_return(struct audit_book *book, size_t place)
 {
     struct audit_lease lease = lease_of(&book->tasks[place]);
     book->tasks[place].lease = book->tasks[place].session = 0;
+    load_find(book, lease.experiment)->waiting++;
     task_swap(book, place, --book->out);
     return lease;
 }
@@ -201,6 +250,7 @@ static void task_remove(struct audit_book *book, size_t place)
         task_return(book, place);
         place = book->out;
     }
+    load_release(book, load_find(book, book->tasks[place].experiment));
     task_swap(book, place, book->count - 1);
     chain_unlink(book, (uint32_t)--book->count);
 }
@@ -211,8 +261,11 @@ bool audit_want(struct audit_book *book, uint64_t experiment, const struct audit
 {
     uint32_t place = place_of(book, experiment, pair->pair);
     if (place == NONE) {
-        if (book->count >= AUDIT_TASKS_MAX || !reserve(book))
+        struct load *load = NULL;
+        if (book->count >= AUDIT_TASKS_MAX || !reserve(book) || !(load = load_need(book, experiment)))
             return false;
+        load->tasks++;
+        load->waiting++;
         place = (uint32_t)book->count++;
         book->tasks[place] =
             (struct task){.experiment = experiment, .pair = *pair, .attempt = pair->played_count};
@@ -220,9 +273,7 @@ bool audit_want(struct audit_book *book, uint64_t experiment, const struct audit
         return true;
     }
     struct task *task = &book->tasks[place];
-    for (uint32_t i = 0; i < pair->played_count; i++)
-        audit_pair_add(&task->pair, pair->played[i]);
-    task->pair.disputed = pair->disputed;
+    task->pair = *pair;
     /* Who holds it has played it: the next one may have it at once. */
     if (task->lease != 0 && pair->disputed)
         task_return(book, place);
@@ -250,24 +301,68 @@ size_t audit_drop(struct audit_book *book, uint64_t experiment)
     return dropped;
 }
 
-bool audit_take(struct audit_book *book, uint64_t worker, audit_may *may, void *context, uint64_t session,
-                uint64_t lease, int64_t now_ms, struct audit_lease *taken)
+/* Everybody who could play has played already. */
+static bool nobody_new(const struct audit_ask *ask, const struct task *task)
 {
-    size_t waiting = book->count - book->out;
+    const uint64_t *workers;
+    size_t count = ask->able(ask->context, task->experiment, &workers);
+    for (size_t i = 0; i < count; i++)
+        if (!has_played(&task->pair, workers[i]))
+            return false;
+    return true;
+}
+
+static bool may_play(const struct audit_ask *ask, const struct task *task)
+{
+    const struct audit_pair *pair = &task->pair;
+    if (!has_played(pair, ask->worker))
+        return true;
+    return pair->held && pair->played[pair->played_count - 1] != ask->worker && nobody_new(ask, task);
+}
+
+/* The highest rank of what waits. */
+static int32_t rank_all(struct audit_book *book, const struct audit_ask *ask)
+{
+    int32_t best = AUDIT_NOT;
+    for (size_t i = 0; i < book->load_count; i++) {
+        struct load *load = &book->loads[i];
+        load->rank = load->waiting ? ask->rank(ask->context, load->experiment) : AUDIT_NOT;
+        best = load->rank > best ? load->rank : best;
+    }
+    return best;
+}
+
+/* A waiting task for the worker, of the highest rank there is; `count` for none. */
+static size_t find_task(struct audit_book *book, const struct audit_ask *ask)
+{
+    size_t waiting = book->count - book->out, found = book->count;
     size_t looks = waiting < AUDIT_LOOKS_MAX ? waiting : AUDIT_LOOKS_MAX;
-    for (; looks > 0; looks--) {
+    int32_t best = rank_all(book, ask), found_rank = AUDIT_NOT;
+    for (; looks > 0 && found_rank < best; looks--) {
         if (book->cursor < book->out || book->cursor >= book->count)
             book->cursor = book->out;
         size_t place = book->cursor++;
         const struct task *task = &book->tasks[place];
-        if (has_played(&task->pair, worker) || !may(context, task->experiment))
+        int32_t rank = load_find(book, task->experiment)->rank;
+        if (rank <= found_rank || !may_play(ask, task))
             continue;
-        struct task *gone = task_go(book, place, session, lease);
-        gone->deadline_ms = now_ms + book->term_ms;
-        *taken = lease_of(gone);
-        return true;
+        found = place;
+        found_rank = rank;
     }
-    return false;
+    return found;
+}
+
+bool audit_take(struct audit_book *book, const struct audit_ask *ask, int64_t now_ms,
+                struct audit_lease *taken)
+{
+    size_t place = find_task(book, ask);
+    if (place == book->count)
+        return false;
+    struct task *gone = task_go(book, place, ask->session, ask->lease);
+    gone->cores = ask->cores > 0 && ask->cores < 2 ? 1 : 2;
+    gone->deadline_ms = now_ms + book->term_ms;
+    *taken = lease_of(gone);
+    return true;
 }
 
 static size_t place_out(const struct audit_book *book, uint64_t lease, uint64_t session)
@@ -278,18 +373,23 @@ static size_t place_out(const struct audit_book *book, uint64_t lease, uint64_t 
     return place;
 }
 
-bool audit_progress(struct audit_book *book, uint64_t lease, uint64_t session, uint64_t progress,
-                    int64_t now_ms)
+enum audit_answer audit_progress(struct audit_book *book, uint64_t lease, uint64_t session, uint64_t progress,
+                                 int64_t now_ms)
 {
     size_t place = place_out(book, lease, session);
     if (place == book->out)
-        return false;
+        return AUDIT_UNKNOWN;
     struct task *task = &book->tasks[place];
-    if (progress > task->progress) {
-        task->progress = progress;
-        task->deadline_ms = now_ms + book->term_ms;
-    }
-    return true;
+    if (progress <= task->progress)
+        return AUDIT_STALE;
+    task->progress = progress;
+    task->deadline_ms = now_ms + book->term_ms;
+    return AUDIT_RENEWED;
+}
+
+bool audit_holds(const struct audit_book *book, uint64_t lease, uint64_t session)
+{
+    return place_out(book, lease, session) < book->out;
 }
 
 bool audit_release(struct audit_book *book, uint64_t lease, uint64_t session, struct audit_lease *released)
@@ -318,6 +418,15 @@ size_t audit_session_end(struct audit_book *book, uint64_t session, struct audit
         if (book->tasks[place].session == session)
             released[count++] = task_return(book, place);
     return count;
+}
+
+uint32_t audit_cores(const struct audit_book *book, uint64_t experiment)
+{
+    uint32_t cores = 0;
+    for (size_t place = 0; place < book->out; place++)
+        if (book->tasks[place].experiment == experiment)
+            cores += book->tasks[place].cores;
+    return cores;
 }
 
 struct audit_outlook audit_look(const struct audit_book *book, uint64_t experiment, const uint64_t *workers,

@@ -33,9 +33,10 @@ uint64_t audit_worker(const char *peer, const char *name);
 /* A pair to be played again, and who has played it. */
 struct audit_pair {
     uint64_t pair;
-    bool disputed; /* two contents came: it is never given up */
+    bool disputed; /* two contents came, or one that nobody can check: it is never given up */
+    bool held;     /* and the prefix waits for it: better the same workers again than nobody */
     uint32_t played_count;
-    uint64_t played[AUDIT_PLAYED_MAX];
+    uint64_t played[AUDIT_PLAYED_MAX]; /* whoever played it last at the end */
 };
 /* Ignores one who is there, or for whom there is no room. */
 void audit_pair_add(struct audit_pair *pair, uint64_t worker);
@@ -46,30 +47,53 @@ struct audit_lease {
     uint32_t attempt;
 };
 
+/* Who asks for a task, and what it may be of. */
+#define AUDIT_NOT INT32_MIN
+struct audit_ask {
+    uint64_t worker, session, lease; /* the lease's number, should there be one */
+    uint32_t cores;                  /* how many games the session plays at once */
+    void *context;
+    /* How soon an experiment's tasks go out, the highest first; AUDIT_NOT: not to this session. Asked once of
+     * each experiment that has tasks waiting. */
+    int32_t (*rank)(void *context, uint64_t experiment);
+    /* Workers that could play the experiment's pairs now, or some AUDIT_PLAYED_MAX + 1 of them; their number.
+     */
+    size_t (*able)(void *context, uint64_t experiment, const uint64_t **workers);
+};
+
 struct audit_book;
 /* A task that is out and shows no progress for term_ms waits again. */
 struct audit_book *audit_book_create(int64_t term_ms);
 void audit_book_destroy(struct audit_book *book);
 
-/* A pair is to be played again by somebody else; a task that is there learns who has played. False when the
- * book is full or without memory. */
+/* A pair is to be played again by somebody else; of a task that is there, this is what is known now. False
+ * when the book is full or without memory. */
 bool audit_want(struct audit_book *book, uint64_t experiment, const struct audit_pair *pair);
 /* Agreed, settled or given up: true when there was a task; *was_out (lease 0: it waited). */
 bool audit_close(struct audit_book *book, uint64_t experiment, uint64_t pair, struct audit_lease *was_out);
 /* All tasks of an experiment; their number. */
 size_t audit_drop(struct audit_book *book, uint64_t experiment);
-/* Hands a waiting task to a worker that has not played it, of an experiment that `may` allows. False: none
- * found among AUDIT_LOOKS_MAX, which go round. */
-typedef bool audit_may(void *context, uint64_t experiment);
-bool audit_take(struct audit_book *book, uint64_t worker, audit_may *may, void *context, uint64_t session,
-                uint64_t lease, int64_t now_ms, struct audit_lease *taken);
-/* False when it is no lease of this session here. */
-bool audit_progress(struct audit_book *book, uint64_t lease, uint64_t session, uint64_t progress,
-                    int64_t now_ms);
+/* Hands a waiting task of the highest rank to a worker that has not played it. A pair that the prefix waits
+ * for goes to one that has, but not the last time, when nobody else is able. False: none found among
+ * AUDIT_LOOKS_MAX, which go round. */
+bool audit_take(struct audit_book *book, const struct audit_ask *ask, int64_t now_ms,
+                struct audit_lease *taken);
+enum audit_answer {
+    AUDIT_UNKNOWN, /* no lease of this session here */
+    AUDIT_STALE,   /* no progress since the last report */
+    AUDIT_RENEWED,
+};
+enum audit_answer audit_progress(struct audit_book *book, uint64_t lease, uint64_t session, uint64_t progress,
+                                 int64_t now_ms);
+/* Is it a lease of this session here? */
+bool audit_holds(const struct audit_book *book, uint64_t lease, uint64_t session);
 bool audit_release(struct audit_book *book, uint64_t lease, uint64_t session, struct audit_lease *released);
 /* At most `max` leases without progress, or of a session that ended: they wait again. */
 size_t audit_expire(struct audit_book *book, int64_t now_ms, struct audit_lease *lapsed, size_t max);
 size_t audit_session_end(struct audit_book *book, uint64_t session, struct audit_lease *released, size_t max);
+
+/* Games of the experiment's tasks that are out and played at once. */
+uint32_t audit_cores(const struct audit_book *book, uint64_t experiment);
 
 struct audit_outlook {
     size_t tasks, disputed; /* of the experiment */

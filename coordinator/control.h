@@ -9,6 +9,8 @@
 enum control_effect {
     CONTROL_MOVE,   /* the state becomes `state` */
     CONTROL_CHANGE, /* the state stays, what the verb sets is set */
+    CONTROL_REOPEN, /* when its verdict is withdrawn the state becomes `state`; `text` says why not, otherwise
+                     */
     CONTROL_END,    /* the verdict `aborted` is written; the state becomes `state` */
     CONTROL_DELETE, /* its games and rows go */
     CONTROL_AGREE,  /* it is so already: nothing to do, and no error */
@@ -18,7 +20,8 @@ enum control_effect {
 struct control_step {
     enum control_effect effect;
     enum store_state state; /* afterwards */
-    const char *text; /* of AGREE and REFUSE: ends a sentence that begins with "experiment 5 "; static */
+    const char
+        *text; /* of AGREE, REFUSE and REOPEN: ends a sentence that begins with "experiment 5 "; static */
 };
 
 struct control_step control_step(enum store_state state, enum message_verb verb);

@@ -20,13 +20,12 @@ struct job *job_create(enum job_kind kind)
 void job_control_done(struct job_control *control)
 {
     for (size_t i = 0; i < control->part_count; i++)
-        free(control->parts[i].disputed);
+        free(control->parts[i].again.pairs);
     free(control->parts);
-    free(control->disputed);
+    free(control->again.pairs);
     control->parts = NULL;
     control->part_count = 0;
-    control->disputed = NULL;
-    control->disputed_count = 0;
+    control->again = (struct job_replays){0};
 }
 
 void job_destroy(struct job *job)
@@ -48,7 +47,6 @@ void job_destroy(struct job *job)
         break;
     case JOB_REPORT:
         free(job->report.complete);
-        free(job->report.disputed);
         tune_book_destroy(job->report.players);
         free(job->report.again.pairs);
         free(job->report.closed);

@@ -96,6 +96,12 @@ struct job_create {
     bool existed;
 };
 
+/* Pairs to be played again, and by whom not. */
+struct job_replays {
+    struct audit_pair *pairs;
+    size_t count;
+};
+
 struct job_control {
     uint64_t experiment;         /* 0: of a tournament */
     char tournament[STORE_NAME]; /* name or number; "": of an experiment */
@@ -105,8 +111,8 @@ struct job_control {
     char by[STORE_NAME], user[STORE_NAME]; /* name, and ZAP user */
     struct control_step step;              /* what came of it */
     uint64_t games;                        /* deleted with it */
-    uint64_t *disputed;                    /* of one that was blocked: pairs to play again */
-    size_t disputed_count;
+    bool loaded;                           /* its ledger was read for this */
+    struct job_replays again;              /* of one that was blocked: pairs to play again */
     bool withdraws;            /* by a submitter: only what waits for approval and is the same key's */
     struct job_control *parts; /* of a tournament: what came of each match that had not ended; owned */
     size_t part_count;
@@ -152,12 +158,6 @@ struct job_lookup {
     struct store_experiment experiment;
 };
 
-/* Pairs to be played again, and by whom not. */
-struct job_replays {
-    struct audit_pair *pairs;
-    size_t count;
-};
-
 struct job_recheck {
     struct store_experiment experiment;
     struct job_replays again;
@@ -170,8 +170,6 @@ struct job_report {
         uint64_t session; /* whose game completed it */
     } * complete;
     size_t complete_count;
-    struct job_pair *disputed; /* pairs to play again, by another session than the one that played it last */
-    size_t disputed_count;
     uint64_t prefix;
     bool ended;                /* decided, stopped or finished: no more leases */
     bool blocked;              /* a dispute that does not settle: no more leases either */
@@ -198,6 +196,7 @@ struct job_flag {
 };
 
 struct job_reload {
+    struct store_experiment row;
     uint64_t experiment, prefix, awaiting;
     bool ended;
     uint64_t *complete; /* pairs beyond the prefix that are finished */

@@ -535,6 +535,13 @@ void lease_experiment_terms(struct lease_book *book, uint64_t experiment, uint32
     e->twins = twins;
 }
 
+void lease_experiment_elsewhere(struct lease_book *book, uint64_t experiment, uint32_t cores)
+{
+    struct experiment *e = experiment_find(book, experiment);
+    if (e)
+        e->elsewhere = cores;
+}
+
 bool lease_experiment_look(const struct lease_book *book, uint64_t experiment, uint64_t session,
                            uint32_t slots, struct lease_experiment_view *view)
 {

@@ -104,6 +104,8 @@ bool lease_experiment_has_for(const struct lease_book *book, uint64_t experiment
 /* core_cap: at most so many games of it at once (0: any number), counted by what its leases let the sessions
  * play. twins: its last ranges may go out twice; never where two runs of a pair may differ. */
 void lease_experiment_terms(struct lease_book *book, uint64_t experiment, uint32_t core_cap, bool twins);
+/* Games of it that go on beside this book: they count towards its cap. */
+void lease_experiment_elsewhere(struct lease_book *book, uint64_t experiment, uint32_t cores);
 /* Games of it took the session's play threads core_ms together: what a pair of it costs, and how fast the
  * session is. Nothing else tells the speed: the time from grant to result has the waiting in it. */
 void lease_experiment_cost(struct lease_book *book, uint64_t experiment, uint64_t session, uint64_t games,

@@ -31,6 +31,7 @@ struct experiment {
     uint64_t out;          /* pairs in state leased */
     uint64_t cores;        /* of the records' `cores` the sum */
     uint32_t core_cap;     /* 0: none */
+    uint32_t elsewhere;    /* lease_experiment_elsewhere */
     double pair_ms;        /* core time of a pair, over all sessions; 0 = not measured */
     double games;          /* behind it, forgetting the old ones */
     bool used, closed;

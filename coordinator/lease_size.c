@@ -67,7 +67,7 @@ uint32_t lease_cap_room(const struct lease_book *book, const struct experiment *
     if (e->core_cap == 0)
         return UINT32_MAX;
     uint64_t charged = 0, pairs = session ? session_holds(book, session, e->id, LEASE_NONE, &charged) : 0;
-    uint64_t others = e->cores > charged ? e->cores - charged : 0;
+    uint64_t others = (e->cores > charged ? e->cores - charged : 0) + e->elsewhere;
     uint64_t may = e->core_cap > others ? e->core_cap - others : 0;
     if (slots > 0 && may >= slots)
         return UINT32_MAX;

@@ -164,6 +164,17 @@ uint64_t ledger_awaiting(const struct ledger *ledger)
     return pairlist_below(ledger_again(ledger), tally_decided_at(tally) + 1);
 }
 
+enum store_error ledger_block(const struct ledger *ledger, struct store *store,
+                              enum store_settlement settlement)
+{
+    return store_experiment_set_state(
+        store, ledger->experiment.id, STORE_BLOCKED,
+        settlement == STORE_DISPUTE_DIVERGENT
+            ? "builds differ: workers of one architecture or build play a pair unlike those of another "
+              "(table divergence); set those aside that are wrong, or give the experiment tags"
+            : "a dispute that five runs did not settle: see table dispute");
+}
+
 struct settling {
     const struct ledger *ledger;
     bool failed;
@@ -187,10 +198,9 @@ enum store_error ledger_settle(struct ledger *ledger, struct store *store, uint6
     if (error != STORE_OK)
         return error;
     *again = settlement == STORE_DISPUTE_OPEN;
-    *blocked = settlement == STORE_DISPUTE_BLOCKED;
+    *blocked = settlement == STORE_DISPUTE_BLOCKED || settlement == STORE_DISPUTE_DIVERGENT;
     if (*blocked)
-        return store_experiment_set_state(store, ledger->experiment.id, STORE_BLOCKED,
-                                          "a dispute that five runs did not settle: see table dispute");
+        return ledger_block(ledger, store, settlement);
     if (*again)
         return STORE_OK;
     if (tally_settle(ledger->draft, pair, settlement != STORE_DISPUTE_REPLACED) < 0)

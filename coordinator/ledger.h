@@ -48,6 +48,10 @@ enum store_error ledger_put_repeats(const struct ledger *ledger, struct store *s
 enum store_error ledger_settle(struct ledger *ledger, struct store *store, uint64_t pair, bool *again,
                                bool *blocked);
 
+/* It goes on no further, for a dispute that was settled as blocked or divergent. */
+enum store_error ledger_block(const struct ledger *ledger, struct store *store,
+                              enum store_settlement settlement);
+
 /* NULL without memory, or when the experiment's plan cannot be counted (its bounds are checked where it is
  * made). */
 struct ledger *ledger_create(const struct store_experiment *experiment, uint64_t window);

@@ -24,7 +24,10 @@ struct session {
     int64_t measured_ms; /* when that bench was */
     bool wants_bench;    /* timed play waits for a new one: told with the next answer */
     char confinement[MESSAGE_CONFINEMENT_MAX];
+    char architecture[MESSAGE_TRAIT_MAX], compiler[MESSAGE_TRAIT_MAX];
     int64_t heard_ms;
+    int64_t able_ms; /* when it last asked for work or got on with some */
+    bool lapsed;     /* a lease of its was without progress for a term, and none has got on since */
     struct meter meter;
     char told[MESSAGE_TEXT_MAX]; /* why it got nothing when it asked last; "": it got something */
     int64_t told_ms;

@@ -97,7 +97,7 @@ static enum store_error count_stored(struct round *round, struct ledger *ledger,
 enum store_error round_load(struct round *round, const struct store_experiment *experiment,
                             char text[STORE_TEXT])
 {
-    struct ledger *ledger = ledger_create(experiment, round->window);
+    struct ledger *ledger = ledger_create(experiment, TALLY_WINDOW_MAX);
     if (!ledger)
         return STORE_ERROR_MEMORY;
     enum store_error error = load_terms(round, ledger, text);
@@ -122,7 +122,7 @@ enum store_error round_load(struct round *round, const struct store_experiment *
 enum store_error round_recount(struct round *round, struct ledger *ledger)
 {
     char text[STORE_TEXT];
-    struct ledger *fresh = ledger_create(&ledger->experiment, round->window);
+    struct ledger *fresh = ledger_create(&ledger->experiment, TALLY_WINDOW_MAX);
     if (!fresh || ledger_draft(ledger) != 0) {
         ledger_destroy(fresh);
         return STORE_ERROR_MEMORY;
@@ -182,19 +182,6 @@ static int report_complete(struct job_report *report, uint64_t pair, uint64_t se
         report->complete = larger;
     }
     report->complete[report->complete_count++] = (struct job_pair){pair, session};
-    return 0;
-}
-
-static int report_disputed(struct job_report *report, uint64_t pair, uint64_t session)
-{
-    size_t count = report->disputed_count;
-    if (full(count)) {
-        struct job_pair *larger = realloc(report->disputed, (count ? 2 * count : 16) * sizeof *larger);
-        if (!larger)
-            return -1;
-        report->disputed = larger;
-    }
-    report->disputed[report->disputed_count++] = (struct job_pair){pair, session};
     return 0;
 }
 
@@ -278,12 +265,7 @@ static enum store_error settle_disputes(struct round *round, const struct store_
             error = round_audit_settle(round, ledger, &games[i], conflict);
             continue;
         }
-        struct job_report *report = round_report(round, games[i].experiment);
-        bool again = false, blocked = false;
-        error = ledger_settle(ledger, round->store, games[i].pair, &again, &blocked);
-        report->blocked = report->blocked || blocked;
-        if (error == STORE_OK && again && report_disputed(report, games[i].pair, games[i].session) != 0)
-            error = STORE_ERROR_MEMORY;
+        error = round_audit_held(round, ledger, games[i].pair);
     }
     return error;
 }

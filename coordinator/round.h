@@ -10,7 +10,6 @@
 struct round {
     struct store *store;
     struct ledger_book *book;
-    uint64_t window;
     uint8_t secret[AUDIT_SECRET]; /* chooses the audited pairs */
     struct job *reports; /* JOB_REPORT for each experiment that moved; taken by the caller after success */
 };

@@ -56,6 +56,7 @@ enum store_error round_replays(struct round *round, uint64_t experiment, const s
             out->pairs[out->count++].pair = rows[i].pair;
         struct audit_pair *pair = &out->pairs[out->count - 1];
         pair->disputed = rows[i].disputed;
+        pair->held = rows[i].held;
         if (rows[i].peer[0])
             audit_pair_add(pair, audit_worker(rows[i].peer, rows[i].name));
     }
@@ -106,6 +107,41 @@ static enum store_error begin_if_due(struct round *round, struct ledger *ledger,
     return error == STORE_OK && count == 1 ? want_pair(round, ledger, pair) : error;
 }
 
+/* Pairs that are complete in the draft and due. */
+static bool due_pairs(const struct round *round, const struct ledger *ledger, struct pairlist *due)
+{
+    const struct store_experiment *experiment = &ledger->experiment;
+    uint64_t prefix = tally_prefix(ledger->draft), beyond = tally_beyond(ledger->draft);
+    for (uint64_t pair = 0; pair < prefix || (beyond > 0 && pair < experiment->planned_pairs); pair++) {
+        if (pair >= prefix)
+            beyond -= tally_has(ledger->draft, pair, 0) + tally_has(ledger->draft, pair, 1);
+        if (tally_pair_complete(ledger->draft, pair) &&
+            audit_is_due(round->secret, experiment->id, pair, 0, experiment->audit_ppm) &&
+            !pairlist_add(due, pair))
+            return false;
+    }
+    return true;
+}
+
+enum store_error round_audit_begin_stored(struct round *round, struct ledger *ledger)
+{
+    struct pairlist due = {0};
+    size_t count = 0;
+    if (is_timed(&ledger->experiment))
+        return STORE_OK;
+    if (!due_pairs(round, ledger, &due)) {
+        pairlist_done(&due);
+        return STORE_ERROR_MEMORY;
+    }
+    uint64_t *chosen = calloc(due.count + 1, sizeof *chosen);
+    enum store_error error =
+        chosen ? store_audit_begin(round->store, ledger->experiment.id, due.pairs, due.count, chosen, &count)
+               : STORE_ERROR_MEMORY;
+    free(chosen);
+    pairlist_done(&due);
+    return error;
+}
+
 /* The stored game once more: a word for its audit if it is another worker's. */
 static enum store_error take_agreement(struct round *round, struct ledger *ledger,
                                        const struct store_game *game)
@@ -138,15 +174,33 @@ enum store_error round_audit_games(struct round *round, const struct store_game 
     return error;
 }
 
-/* Five runs and no two that agree: a running experiment stops, a finished one stands as it is. */
-static enum store_error take_blocked(struct round *round, struct ledger *ledger, uint64_t pair)
+/* Five runs and no two that agree, or two builds that differ: a running experiment stops, a finished one
+ * stands as it is. */
+static enum store_error take_blocked(struct round *round, struct ledger *ledger, uint64_t pair,
+                                     enum store_settlement settlement)
 {
+    struct job_report *report = round_report(round, ledger->experiment.id);
+    if (!report)
+        return STORE_ERROR_MEMORY;
     if (!ledger->draft_ended) {
-        round_report(round, ledger->experiment.id)->blocked = true;
-        return store_experiment_set_state(round->store, ledger->experiment.id, STORE_BLOCKED,
-                                          "a dispute that five runs did not settle: see table dispute");
+        report->blocked = true;
+        return ledger_block(ledger, round->store, settlement);
     }
     return close_pair(round, ledger, pair);
+}
+
+enum store_error round_audit_held(struct round *round, struct ledger *ledger, uint64_t pair)
+{
+    struct job_report *report = round_report(round, ledger->experiment.id);
+    bool again = false, blocked = false;
+    enum store_error error =
+        report ? ledger_settle(ledger, round->store, pair, &again, &blocked) : STORE_ERROR_MEMORY;
+    if (error != STORE_OK)
+        return error;
+    report->blocked = report->blocked || blocked;
+    if (blocked)
+        return STORE_OK;
+    return again ? want_pair(round, ledger, pair) : close_pair(round, ledger, pair);
 }
 
 enum store_error round_audit_settle(struct round *round, struct ledger *ledger, const struct store_game *game,
@@ -167,7 +221,8 @@ enum store_error round_audit_settle(struct round *round, struct ledger *ledger, 
     case STORE_DISPUTE_OPEN:
         return game->pair < tally_prefix(ledger->draft) ? want_pair(round, ledger, game->pair) : STORE_OK;
     case STORE_DISPUTE_BLOCKED:
-        return take_blocked(round, ledger, game->pair);
+    case STORE_DISPUTE_DIVERGENT:
+        return take_blocked(round, ledger, game->pair, settlement);
     case STORE_DISPUTE_REPLACED:
         error = round_recount(round, ledger);
         break;

@@ -10,12 +10,17 @@
  * agrees with a stored game as a word for its audit. */
 enum store_error round_audit_games(struct round *round, const struct store_game *games,
                                    const enum store_outcome *outcome, size_t count);
+/* After the last game of a pair that the prefix waits for, in dispute. */
+enum store_error round_audit_held(struct round *round, struct ledger *ledger, uint64_t pair);
 /* After the last game of a pair that met a stored one and does not hold the prefix up. `conflict`: another
  * content came. */
 enum store_error round_audit_settle(struct round *round, struct ledger *ledger, const struct store_game *game,
                                     bool conflict);
 /* Nobody is there for an experiment's open audits: gives them up. */
 enum store_error round_audit_waive(struct round *round, uint64_t experiment);
+/* Begins the audits that are due of the pairs that are complete in the draft; those that were given up too.
+ */
+enum store_error round_audit_begin_stored(struct round *round, struct ledger *ledger);
 /* A user ended the experiment, with the verdict over [0, counted): what is open stays unplayed. */
 enum store_error round_audit_abort(struct round *round, struct ledger *ledger, uint64_t counted);
 /* A decided draft: *waits while audits of counted pairs are open; otherwise they are closed for good, and

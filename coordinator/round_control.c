@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "coordinator/round_audit.h"
+#include "coordinator/round_flag.h"
 #include "coordinator/round_tournament.h"
 
 static enum store_error refuse(const struct job_control *control, char text[STORE_TEXT], const char *why)
@@ -46,8 +47,7 @@ static enum store_error move(struct round *round, struct job_control *control, e
     if (error == STORE_OK && from == STORE_BLOCKED)
         error = store_disputes_restart(round->store, control->experiment);
     if (error == STORE_OK && from == STORE_BLOCKED)
-        error = store_disputed_pairs(round->store, control->experiment, &control->disputed,
-                                     &control->disputed_count);
+        error = round_replays(round, control->experiment, NULL, &control->again);
     return error;
 }
 
@@ -74,6 +74,19 @@ static enum store_error end(struct round *round, struct job_control *control, ch
                                          : error;
 }
 
+/* A finished experiment whose verdict is withdrawn goes on: what nobody believes any more is played again. */
+static enum store_error reopen(struct round *round, struct job_control *control, char text[STORE_TEXT])
+{
+    bool withdrawn = false;
+    uint64_t games = 0;
+    enum store_error error = store_verdict_is_withdrawn(round->store, control->experiment, &withdrawn);
+    if (error == STORE_OK && !withdrawn)
+        return refuse(control, text, control->step.text);
+    if (error == STORE_OK)
+        error = store_experiment_reopen(round->store, control->experiment, control->by, &games);
+    return error == STORE_OK ? round_flag_reopen(round, control->experiment, &control->loaded) : error;
+}
+
 /* What waits for approval and is withdrawn leaves nothing behind. */
 static enum store_error delete (struct round *round, struct job_control *control, enum store_state from,
                                 char text[STORE_TEXT]) {
@@ -95,6 +108,8 @@ static enum store_error perform(struct round *round, struct job_control *control
         return end(round, control, text);
     case CONTROL_DELETE:
         return delete (round, control, from, text);
+    case CONTROL_REOPEN:
+        return reopen(round, control, text);
     case CONTROL_REFUSE:
         return refuse(control, text, control->step.text);
     case CONTROL_AGREE:
@@ -171,12 +186,15 @@ static void end_one(struct round *round, const struct job_control *control, bool
         return;
     if (!committed) {
         ledger_discard(ledger);
+        if (control->loaded)
+            ledger_book_remove(round->book, control->experiment);
         return;
     }
     ledger_keep(ledger);
     switch (control->step.effect) {
     case CONTROL_MOVE:
     case CONTROL_END:
+    case CONTROL_REOPEN:
         ledger->experiment.state = control->step.state;
         break;
     case CONTROL_DELETE:

@@ -108,6 +108,36 @@ static enum store_error take_games(struct round *round, struct ledger *ledger, b
     return error;
 }
 
+enum store_error round_flag_reopen(struct round *round, uint64_t experiment, bool *loaded)
+{
+    struct store_experiment row;
+    char text[STORE_TEXT];
+    struct ledger *ledger = ledger_book_find(round->book, experiment);
+    enum store_error error = store_experiment_get(round->store, experiment, &row);
+    if (error == STORE_OK && !ledger) {
+        error = round_load(round, &row, text);
+        ledger = ledger_book_find(round->book, experiment);
+        *loaded = ledger != NULL;
+    }
+    if (error == STORE_OK && ledger_draft(ledger) != 0)
+        error = STORE_ERROR_MEMORY;
+    if (error != STORE_OK)
+        return error;
+    ledger->draft_ended = false;
+    ledger->fleet_next = 0;
+    error = round_recount(round, ledger);
+    if (error == STORE_OK)
+        error = round_audit_begin_stored(round, ledger);
+    if (error == STORE_OK)
+        error = count_anew(round, ledger);
+    if (error == STORE_OK)
+        error = captures_settle(round->store);
+    /* The event loop hears of it all at once (JOB_RELOAD). */
+    jobs_destroy(round->reports);
+    round->reports = NULL;
+    return error;
+}
+
 static enum store_error take_all(struct round *round, uint64_t **moved, size_t *moved_count)
 {
     uint64_t *list;

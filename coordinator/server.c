@@ -337,8 +337,14 @@ static void restore(struct server *server, struct writer_start *start)
 void server_reload(struct server *server, const struct job_reload *reload)
 {
     struct server_experiment *experiment = server_find_experiment(server, reload->experiment);
-    if (!experiment || experiment->ended)
+    if (!experiment && !reload->ended)
+        experiment = server_add_experiment(server, &reload->row, reload->prefix);
+    if (!experiment || (experiment->ended && reload->ended))
         return;
+    if (experiment->ended) { /* its verdict was withdrawn, and somebody let it go on */
+        experiment->ended = false;
+        experiment->row.state = reload->row.state;
+    }
     schedule_remove(server->schedule, reload->experiment);
     lease_experiment_remove(server->leases, reload->experiment);
     audit_drop(server->audits, reload->experiment);
@@ -398,8 +404,8 @@ static int open_server(struct server *server, int wake, atomic_bool *stop, char 
     const struct server_options *options = &server->options;
     struct writer_start start;
     const struct writer_waiting waiting = {server_metrics_waiting, server};
-    server->writer = writer_create(options->conninfo, options->window, options->allow_unsafe,
-                                   options->term_ms, wake, stop, &waiting, &start, reason, reason_size);
+    server->writer = writer_create(options->conninfo, options->allow_unsafe, options->term_ms, wake, stop,
+                                   &waiting, &start, reason, reason_size);
     if (!server->writer)
         return -1;
     server->now_ms = server->started_ms = progress_now_ms();
@@ -570,12 +576,14 @@ static void expire_leases(struct server *server)
     size_t count;
     do {
         count = lease_expire(server->leases, server->now_ms, lapsed, LEASES_AT_ONCE);
-        for (size_t i = 0; i < count; i++)
+        for (size_t i = 0; i < count; i++) {
+            server_note_lapse(server, lapsed[i].session);
             log_line(
                 LOG_LEVEL_WARNING, "lease-lapsed",
                 "lease=%llu experiment=%llu first=%llu left=%u session=%llu: no progress; going out again",
                 (unsigned long long)lapsed[i].id, (unsigned long long)lapsed[i].experiment,
                 (unsigned long long)lapsed[i].first, lapsed[i].left, (unsigned long long)lapsed[i].session);
+        }
         server->counters.expired += count;
         end_leases(server, lapsed, count, STORE_LEASE_EXPIRED);
     } while (count == LEASES_AT_ONCE);
@@ -649,19 +657,29 @@ static void store_fault(struct server *server, struct session *session, const st
     server_submit(server, job);
 }
 
+/* The experiment of the lease that was given back; 0: it is not this session's. */
+static uint64_t release_one(struct server *server, const struct session *session, uint64_t lease)
+{
+    struct lease released;
+    if (lease_release(server->leases, lease, session->id, &released) == LEASE_OK) {
+        end_leases(server, &released, 1, STORE_LEASE_RELEASED);
+        return released.experiment;
+    }
+    /* No verdict waits for who gives back what was to be played again. */
+    uint64_t experiment = server_audit_released(server, lease, session->id);
+    if (experiment)
+        server_note_lapse(server, session->id);
+    return experiment;
+}
+
 void server_release(struct server *server, struct session *session, const struct message *message)
 {
     const struct message_release *release = &message->release;
     struct message ack = {.request = message->request, .kind = MESSAGE_RELEASE_ACK};
     for (size_t i = 0; i < release->lease_count; i++) {
-        struct lease released;
-        if (lease_release(server->leases, release->leases[i], session->id, &released) != LEASE_OK) {
-            server_audit_released(server, release->leases[i], session->id);
-            continue;
-        }
-        end_leases(server, &released, 1, STORE_LEASE_RELEASED);
-        if (release->because[0])
-            server_take_setback(server, session, released.experiment, release->because);
+        uint64_t experiment = release_one(server, session, release->leases[i]);
+        if (release->because[0] && experiment)
+            server_take_setback(server, session, experiment, release->because);
     }
     if (release->fault.kind != 0 && session->role == MESSAGE_ROLE_WORKER)
         store_fault(server, session, release);

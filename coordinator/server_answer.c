@@ -121,6 +121,8 @@ static void answer_results(struct server *server, struct job *job)
     list_conflicts(results, ack);
     struct session *session = roster_find(server->roster, job->session);
     if (session) {
+        if (ack->accepted + ack->duplicates > 0)
+            server_note_able(server, session, true);
         meter_add(&session->meter, ack->accepted, nodes_of(results), server->now_ms);
         session->games += ack->accepted;
         session->duplicates += ack->duplicates;
@@ -149,7 +151,9 @@ static void answer_grant(struct server *server, struct job *job)
 {
     const struct store_lease *row = &job->grant.lease;
     struct server_experiment *experiment = server_find_experiment(server, row->experiment);
-    bool over = !experiment || (experiment->ended && !job->grant.again);
+    /* What was to be played again may have been dropped with its experiment's end. */
+    bool over = !experiment ||
+                (job->grant.again ? !audit_holds(server->audits, row->id, row->session) : experiment->ended);
     if (experiment && job->grant.players && !server_tune_recall(experiment, job->grant.players))
         over = true;
     if (job->error != STORE_OK || job->grant.late || over) {
@@ -247,8 +251,7 @@ static void follow_control(struct server *server, const struct job_control *cont
             server_hold_experiment(server, experiment, control->step.state);
             break;
         }
-        for (size_t i = 0; i < control->disputed_count; i++)
-            lease_reissue(server->leases, control->experiment, control->disputed[i], 0);
+        server_audit_want(server, control->experiment, &control->again);
         server_resume_experiment(server, experiment);
         break;
     case CONTROL_CHANGE:
@@ -261,6 +264,7 @@ static void follow_control(struct server *server, const struct job_control *cont
         experiment->row.state = control->step.state;
         server_end_experiment(server, experiment);
         break;
+    case CONTROL_REOPEN: /* a JOB_RELOAD has come before */
     case CONTROL_DELETE:
     case CONTROL_AGREE:
     case CONTROL_REFUSE:
@@ -425,9 +429,6 @@ static void answer_report(struct server *server, struct job *job)
         for (size_t j = 0; j < count && ended && ended->leases_end.ids; j++)
             ended->leases_end.ids[ended->leases_end.count++] = finished[j].id;
     }
-    for (size_t i = 0; i < report->disputed_count; i++)
-        lease_reissue(server->leases, report->experiment, report->disputed[i].pair,
-                      report->disputed[i].session);
     server_move_prefix(server, experiment, report->prefix);
     lease_experiment_advance(server->leases, report->experiment, report->prefix);
     if (report->players)
@@ -436,8 +437,10 @@ static void answer_report(struct server *server, struct job *job)
         server_tune_follow_up(server, report->follow_up);
     server_audit_report(server, experiment, report);
     if (report->blocked)
-        server_event(server, "experiment-blocked", report->experiment, 0,
-                     "five runs of a pair did not settle its dispute: no more leases until somebody looks");
+        server_event(
+            server, "experiment-blocked", report->experiment, 0,
+            "a dispute is not to be settled by playing on (`kroo show` says why): no more leases until "
+            "somebody looks");
     if (report->ended)
         server_end_experiment(server, experiment);
     else if (report->blocked)

@@ -208,9 +208,16 @@ void server_start_hooks(struct server *server, struct job *job);
 void server_audit_want(struct server *server, uint64_t experiment, const struct job_replays *again);
 void server_audit_report(struct server *server, struct server_experiment *experiment,
                          const struct job_report *report);
-/* True when the session has one now and its answer is on the way. */
-bool server_audit_grant(struct server *server, struct session *session, uint64_t request);
-void server_audit_released(struct server *server, uint64_t lease, uint64_t session);
+/* True when the session has one now, of an experiment of at least this priority, and its answer is on the
+ * way. */
+bool server_audit_grant(struct server *server, struct session *session, uint64_t request, int32_t floor);
+/* Tells the lease book what is played beside it, which counts towards the caps. */
+void server_audit_cores(struct server *server);
+/* A lease of the session lapsed without progress; it asked for work, or got on with some. */
+void server_note_lapse(struct server *server, uint64_t session);
+void server_note_able(struct server *server, struct session *session, bool progress);
+/* The experiment of the lease that was given back; 0: it is none of these. */
+uint64_t server_audit_released(struct server *server, uint64_t lease, uint64_t session);
 void server_audit_session_end(struct server *server, uint64_t session);
 /* Gives up the open audits of a decided experiment when nobody is there who could play them. */
 void server_audit_waive(struct server *server, struct server_experiment *experiment);

@@ -113,6 +113,9 @@ static void store_session_row(struct server *server, const struct session *sessi
     server_bench_row(server, session, &job->session_row);
     snprintf(job->session_row.tags, sizeof job->session_row.tags, "%s", session->tags);
     snprintf(job->session_row.confinement, sizeof job->session_row.confinement, "%s", session->confinement);
+    snprintf(job->session_row.architecture, sizeof job->session_row.architecture, "%s",
+             session->architecture);
+    snprintf(job->session_row.compiler, sizeof job->session_row.compiler, "%s", session->compiler);
     server_submit(server, job);
 }
 
@@ -146,6 +149,8 @@ void server_hello(struct server *server, const struct socket_peer *peer, const s
     snprintf(session->engine_build, sizeof session->engine_build, "%s", hello->engine_build);
     session->worker = audit_worker(session->peer.user, session->name);
     snprintf(session->confinement, sizeof session->confinement, "%s", hello->confinement);
+    snprintf(session->architecture, sizeof session->architecture, "%s", hello->architecture);
+    snprintf(session->compiler, sizeof session->compiler, "%s", hello->compiler);
     if (session->role == MESSAGE_ROLE_WORKER && !session->stored)
         store_session_row(server, session, message->request);
     else
@@ -207,6 +212,17 @@ static void grant(struct server *server, struct session *session, const struct l
         lease_release(server->leases, lease->id, session->id, NULL);
 }
 
+/* A pair that is to be played again goes before new ones of its priority and below. With nothing else to do,
+ * also one of a finished experiment out of turn. */
+static bool grant_again(struct server *server, struct session *session, uint64_t request,
+                        const struct schedule_pick *pick)
+{
+    bool picked = pick->outcome == SCHEDULE_PICKED;
+    const struct server_experiment *next = picked ? server_find_experiment(server, pick->experiment) : NULL;
+    return server_audit_grant(server, session, request, next ? next->row.priority : INT32_MIN) ||
+           (!picked && server_audit_grant(server, session, request, INT32_MIN));
+}
+
 void server_lease_request(struct server *server, struct session *session, const struct message *message)
 {
     char reason[MESSAGE_TEXT_MAX], unfit[FITNESS_TEXT];
@@ -235,8 +251,9 @@ void server_lease_request(struct server *server, struct session *session, const 
                             .slots = session->slots,
                             .work_ms = wanted->work_ms,
                             .pairs_per_minute = wanted->pairs_per_minute};
-    if (ask.credit > 0 && !server->draining && server_audit_grant(server, session, message->request))
-        return;
+    if (ask.credit > 0)
+        server_note_able(server, session, false);
+    server_audit_cores(server);
     struct schedule_asker asker = {.session = session->id,
                                    .credit = ask.credit,
                                    .slots = session->slots,
@@ -245,8 +262,7 @@ void server_lease_request(struct server *server, struct session *session, const 
     struct schedule_pick pick =
         schedule_pick(server->schedule, server->leases, &asker, server->draining, server->now_ms);
     session->wants_bench = pick.passed_timed && server_bench_is_old(server, session);
-    if (pick.outcome != SCHEDULE_PICKED && ask.credit > 0 && !server->draining &&
-        server_audit_grant(server, session, message->request))
+    if (ask.credit > 0 && !server->draining && grant_again(server, session, message->request, &pick))
         return;
     if (pick.outcome != SCHEDULE_PICKED) {
         nothing(server, session, message->request, pick.retry_ms, pick.because);
@@ -263,6 +279,21 @@ void server_lease_request(struct server *server, struct session *session, const 
         grant(server, session, &lease, message->request);
 }
 
+/* False when the lease is over, or another session's. */
+static bool take_progress(struct server *server, struct session *session,
+                          const struct message_lease_progress *progress)
+{
+    enum lease_status status =
+        lease_progress(server->leases, progress->lease, session->id, progress->plies, server->now_ms);
+    enum audit_answer answer = AUDIT_UNKNOWN;
+    if (status == LEASE_UNKNOWN)
+        answer =
+            audit_progress(server->audits, progress->lease, session->id, progress->plies, server->now_ms);
+    if (status == LEASE_OK || answer == AUDIT_RENEWED)
+        server_note_able(server, session, true);
+    return status != LEASE_UNKNOWN || answer != AUDIT_UNKNOWN;
+}
+
 void server_progress(struct server *server, struct session *session, const struct message *message)
 {
     const struct message_progress *progress = &message->progress;
@@ -271,10 +302,7 @@ void server_progress(struct server *server, struct session *session, const struc
     if (!is_worker(server, session, message))
         return;
     for (size_t i = 0; i < progress->lease_count && i < MESSAGE_LEASES_MAX; i++)
-        if (lease_progress(server->leases, progress->leases[i].lease, session->id, progress->leases[i].plies,
-                           server->now_ms) == LEASE_UNKNOWN &&
-            !audit_progress(server->audits, progress->leases[i].lease, session->id, progress->leases[i].plies,
-                            server->now_ms))
+        if (!take_progress(server, session, &progress->leases[i]))
             dropped[ack.progress_ack.dropped_count++] = progress->leases[i].lease;
     ack.progress_ack.dropped = dropped;
     ack.progress_ack.announcement = server->announcement;

@@ -194,7 +194,7 @@ static void hold_back(struct job **list, struct job *jobs)
 static enum store_error reload(struct writer *writer, char text[STORE_TEXT])
 {
     struct ledger_book fresh = {0};
-    struct round round = {.store = writer->round.store, .book = &fresh, .window = writer->round.window};
+    struct round round = {.store = writer->round.store, .book = &fresh};
     enum store_error error = STORE_OK;
     for (size_t i = 0; i < writer->book.count && error == STORE_OK; i++) {
         struct store_experiment experiment;
@@ -342,6 +342,80 @@ static bool commit_group(struct writer *writer, struct job *jobs)
     return true;
 }
 
+static int start_experiment(const struct ledger *ledger, struct writer_experiment *out)
+{
+    uint64_t prefix = tally_prefix(ledger->tally), beyond = tally_beyond(ledger->tally);
+    *out = (struct writer_experiment){
+        .experiment = ledger->experiment, .prefix = prefix, .awaiting = ledger_awaiting(ledger)};
+    if (beyond == 0)
+        return 0;
+    out->complete = malloc(beyond * sizeof *out->complete);
+    if (!out->complete)
+        return -1;
+    uint64_t seen = 0;
+    for (uint64_t pair = prefix; seen < beyond && pair < ledger->experiment.planned_pairs; pair++) {
+        seen += tally_has(ledger->tally, pair, 0) + tally_has(ledger->tally, pair, 1);
+        /* Those in dispute go out again by themselves (round_replays). */
+        if (tally_pair_complete(ledger->tally, pair))
+            out->complete[out->complete_count++] = pair;
+    }
+    return 0;
+}
+
+/* What the event loop has to know of an experiment whose games have changed places. */
+static enum store_error tell_moved(struct writer *writer, uint64_t id)
+{
+    struct ledger *ledger = ledger_book_find(&writer->book, id);
+    struct job *job = job_create(JOB_RELOAD);
+    struct writer_experiment now = {0};
+    if (!job || !ledger || start_experiment(ledger, &now) != 0) {
+        job_destroy(job);
+        return STORE_ERROR_MEMORY;
+    }
+    struct job_reload *reload = &job->reload;
+    *reload = (struct job_reload){.row = ledger->experiment,
+                                  .experiment = id,
+                                  .prefix = now.prefix,
+                                  .awaiting = now.awaiting,
+                                  .ended = ledger->ended,
+                                  .complete = now.complete,
+                                  .complete_count = now.complete_count};
+    enum store_error error = store_leases_live(writer->round.store, &reload->leases, &reload->lease_count);
+    size_t kept = 0;
+    for (size_t i = 0; i < reload->lease_count && error == STORE_OK; i++)
+        if (reload->leases[i].experiment == id)
+            reload->leases[kept++] = reload->leases[i];
+    reload->lease_count = kept;
+    if (error == STORE_OK)
+        error = round_replays(&writer->round, id, NULL, &reload->again);
+    if (error != STORE_OK) {
+        job_destroy(job);
+        return error;
+    }
+    answer_list(writer, job);
+    return STORE_OK;
+}
+
+static bool is_reopening(const struct job *job)
+{
+    return job->kind == JOB_CONTROL && job->control.step.effect == CONTROL_REOPEN;
+}
+
+/* False when the writer must end. */
+static bool tell_reopened(struct writer *writer, struct job *job)
+{
+    char text[STORE_TEXT];
+    enum store_error error = tell_moved(writer, job->control.experiment);
+    if (error != STORE_ERROR_CONNECTION) {
+        if (error != STORE_OK)
+            log_line(LOG_LEVEL_ERROR, "not-told", "experiment=%llu: it goes on after a restart",
+                     (unsigned long long)job->control.experiment);
+        return true;
+    }
+    snprintf(text, sizeof text, "%s", store_reason(writer->round.store));
+    return recover(writer, text) && tell_moved(writer, job->control.experiment) != STORE_ERROR_CONNECTION;
+}
+
 static bool run_single(struct writer *writer, struct job *job)
 {
     for (int attempt = 0;; attempt++) {
@@ -349,7 +423,7 @@ static bool run_single(struct writer *writer, struct job *job)
         hold_back(&writer->reports, writer->round.reports);
         writer->round.reports = NULL;
         if (!retryable(error))
-            return true;
+            return error != STORE_OK || !is_reopening(job) || tell_reopened(writer, job);
         char text[STORE_TEXT];
         snprintf(text, sizeof text, "%s", job->text);
         job->text[0] = '\0';
@@ -404,58 +478,6 @@ static struct job *peers_job(struct writer *writer, enum store_error *error)
     }
     job_destroy(job);
     return NULL;
-}
-
-static int start_experiment(const struct ledger *ledger, struct writer_experiment *out)
-{
-    uint64_t prefix = tally_prefix(ledger->tally), beyond = tally_beyond(ledger->tally);
-    *out = (struct writer_experiment){
-        .experiment = ledger->experiment, .prefix = prefix, .awaiting = ledger_awaiting(ledger)};
-    if (beyond == 0)
-        return 0;
-    out->complete = malloc(beyond * sizeof *out->complete);
-    if (!out->complete)
-        return -1;
-    uint64_t seen = 0;
-    for (uint64_t pair = prefix; seen < beyond && pair < ledger->experiment.planned_pairs; pair++) {
-        seen += tally_has(ledger->tally, pair, 0) + tally_has(ledger->tally, pair, 1);
-        if (tally_pair_complete(ledger->tally, pair) && !tally_is_held(ledger->tally, pair))
-            out->complete[out->complete_count++] = pair;
-    }
-    return 0;
-}
-
-/* What the event loop has to know of an experiment whose games have changed places. */
-static enum store_error tell_moved(struct writer *writer, uint64_t id)
-{
-    struct ledger *ledger = ledger_book_find(&writer->book, id);
-    struct job *job = job_create(JOB_RELOAD);
-    struct writer_experiment now = {0};
-    if (!job || !ledger || start_experiment(ledger, &now) != 0) {
-        job_destroy(job);
-        return STORE_ERROR_MEMORY;
-    }
-    struct job_reload *reload = &job->reload;
-    *reload = (struct job_reload){.experiment = id,
-                                  .prefix = now.prefix,
-                                  .awaiting = now.awaiting,
-                                  .ended = ledger->ended,
-                                  .complete = now.complete,
-                                  .complete_count = now.complete_count};
-    enum store_error error = store_leases_live(writer->round.store, &reload->leases, &reload->lease_count);
-    size_t kept = 0;
-    for (size_t i = 0; i < reload->lease_count && error == STORE_OK; i++)
-        if (reload->leases[i].experiment == id)
-            reload->leases[kept++] = reload->leases[i];
-    reload->lease_count = kept;
-    if (error == STORE_OK)
-        error = round_replays(&writer->round, id, NULL, &reload->again);
-    if (error != STORE_OK) {
-        job_destroy(job);
-        return error;
-    }
-    answer_list(writer, job);
-    return STORE_OK;
 }
 
 /* Who is set aside has been told to the event loop before, so that nothing of theirs comes any more. */
@@ -630,8 +652,8 @@ static void release(struct writer *writer)
     free(writer);
 }
 
-struct writer *writer_create(const char *conninfo, uint64_t window, bool allow_unsafe, uint32_t term_ms,
-                             int wake, atomic_bool *stop, const struct writer_waiting *waiting,
+struct writer *writer_create(const char *conninfo, bool allow_unsafe, uint32_t term_ms, int wake,
+                             atomic_bool *stop, const struct writer_waiting *waiting,
                              struct writer_start *start, char *reason, size_t reason_size)
 {
     struct writer *writer = calloc(1, sizeof *writer);
@@ -647,7 +669,7 @@ struct writer *writer_create(const char *conninfo, uint64_t window, bool allow_u
         writer->waiting = *waiting;
     writer->rechecks_old = true;
     writer->jitter = (uint64_t)progress_now_ms();
-    writer->round = (struct round){.book = &writer->book, .window = window};
+    writer->round = (struct round){.book = &writer->book};
     pthread_mutex_init(&writer->mutex, NULL);
     job_queue_init(&writer->questions, WRITER_QUEUE_JOBS, WRITER_QUEUE_BYTES);
     job_queue_init(&writer->answers, 0, 0);

@@ -52,8 +52,8 @@ struct writer_waiting {
  * rung when answers wait. NULL with the reason when stopped, or when the database is not ours to use (schema,
  * unsafe settings). `allow_unsafe` accepts fsync, full_page_writes or synchronous_commit off. A writer that
  * says nothing to the database for `term_ms` (STORE_LEAD_IDLE_MIN_MS at least) loses the lead. */
-struct writer *writer_create(const char *conninfo, uint64_t window, bool allow_unsafe, uint32_t term_ms,
-                             int wake, atomic_bool *stop, const struct writer_waiting *waiting,
+struct writer *writer_create(const char *conninfo, bool allow_unsafe, uint32_t term_ms, int wake,
+                             atomic_bool *stop, const struct writer_waiting *waiting,
                              struct writer_start *start, char *reason, size_t reason_size);
 void writer_start_done(struct writer_start *start);
 /* Commits what is queued if the database answers within deadline_ms, and ends the thread. */

@@ -33,6 +33,7 @@ enum {
     MESSAGE_SHARE_USUAL = 100,
     MESSAGE_SIGNATURE_MAX = 32, /* an engine's answers to fixed positions, as text */
     MESSAGE_CONFINEMENT_MAX = 32,
+    MESSAGE_TRAIT_MAX = 64,
     MESSAGE_FAULT_MAX = 256,       /* what a program did, as text */
     MESSAGE_FAULT_MOVES_MAX = 256, /* letters before a first move, with a NUL */
 };
@@ -136,6 +137,8 @@ struct message_hello {
     char tags[MESSAGE_TAGS_MAX]; /* what it has, comma separated */
     struct message_bench bench;
     char confinement[MESSAGE_CONFINEMENT_MAX]; /* of its programs; "": not told */
+    /* Its machine, and what compiled its engine: games may differ by either, by no fault of the worker's. */
+    char architecture[MESSAGE_TRAIT_MAX], compiler[MESSAGE_TRAIT_MAX];
 };
 
 struct message_welcome {

@@ -135,7 +135,8 @@ static bool take_hello(struct take *take, const Kroo__Wire__Hello *from, struct 
         !NEED32(protocol, 1, PROTOCOL_HIGHEST) || !NEED32(protocol_min, 1, PROTOCOL_HIGHEST) ||
         !take_name(take, "name", from->name, to->name) || !ASCII(engine_build, 0) ||
         !NEED(session_nonce, 0, UINT64_MAX) || !MAY32(slots, SLOTS_MAX) || !MAY32(credit, LEASE_PAIRS_MAX) ||
-        !ASCII(tags, 0) || !BENCH(to->bench) || !ASCII(confinement, 0))
+        !ASCII(tags, 0) || !BENCH(to->bench) || !ASCII(confinement, 0) || !ASCII(architecture, 0) ||
+        !ASCII(compiler, 0))
         return false;
     char reason[160];
     if (!tags_check(to->tags, reason, sizeof reason))

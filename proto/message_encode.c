@@ -173,6 +173,8 @@ static void fill_hello(const struct message_hello *from, Kroo__Wire__Hello *to)
     to->tags = from->tags[0] ? text(from->tags) : NULL;
     FILL_BENCH(to, &from->bench);
     to->confinement = from->confinement[0] ? text(from->confinement) : NULL;
+    to->architecture = from->architecture[0] ? text(from->architecture) : NULL;
+    to->compiler = from->compiler[0] ? text(from->compiler) : NULL;
 }
 
 static void fill_fault(const struct message_fault *from, Kroo__Wire__Fault *to)

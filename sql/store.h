@@ -221,8 +221,9 @@ enum store_settlement {
     STORE_DISPUTE_REPLACED,
     STORE_DISPUTE_OPEN,
     STORE_DISPUTE_BLOCKED,
-    STORE_DISPUTE_OUTVOTED, /* another game was agreed on; a verdict stands on the stored one */
-    STORE_DISPUTE_NONE      /* the pair has no open dispute */
+    STORE_DISPUTE_OUTVOTED,  /* another game was agreed on; a verdict stands on the stored one */
+    STORE_DISPUTE_DIVERGENT, /* as blocked: workers of two builds or architectures say different things */
+    STORE_DISPUTE_NONE       /* the pair has no open dispute */
 };
 enum store_error store_dispute_settle(struct store *store, uint64_t experiment, uint64_t pair,
                                       enum store_settlement *settlement, int points[2]);
@@ -251,7 +252,8 @@ struct store_session {
     char peer[STORE_NAME]; /* z85 key, `local` or `loopback` */
     char name[STORE_NAME], engine_build[STORE_NAME];
     uint32_t slots;
-    char confinement[STORE_CONFINEMENT];  /* of its programs; "": not told */
+    char confinement[STORE_CONFINEMENT]; /* of its programs; "": not told */
+    char architecture[STORE_NAME], compiler[STORE_NAME];
     char tags[STORE_TAGS];                /* what it has, comma separated */
     uint32_t speed, spread_ppm, load_ppm; /* of its bench; 0: not measured */
     uint32_t scale_ppm;                   /* limits of time are multiplied by this; 0: as usual */

@@ -121,8 +121,9 @@ static enum store_error read_replays(struct store *store, const PGresult *result
     for (size_t row = 0; row < rows; row++) {
         found[row].pair = store_cell_u64(result, (int)row, 0, &bad);
         found[row].disputed = store_cell_bool(result, (int)row, 1, &bad);
-        store_cell_text(result, (int)row, 2, found[row].peer, sizeof found[row].peer, &bad);
-        store_cell_text(result, (int)row, 3, found[row].name, sizeof found[row].name, &bad);
+        found[row].held = store_cell_bool(result, (int)row, 2, &bad);
+        store_cell_text(result, (int)row, 3, found[row].peer, sizeof found[row].peer, &bad);
+        store_cell_text(result, (int)row, 4, found[row].name, sizeof found[row].name, &bad);
     }
     if (bad) {
         free(found);
@@ -146,8 +147,8 @@ enum store_error store_replays(struct store *store, uint64_t experiment, const u
     store_add_u64(&parameters, experiment);
     store_add_text(&parameters, array);
     enum store_error error = store_run(store,
-                                       "select pair_no, is_disputed, coalesce(peer, ''), coalesce(name, '') "
-                                       "from replay_wanted($1, $2::bigint[])",
+                                       "select pair_no, is_disputed, is_held, coalesce(peer, ''), "
+                                       "coalesce(name, '') from replay_wanted($1, $2::bigint[])",
                                        &parameters, false, &result);
     free(array);
     if (error != STORE_OK)

@@ -25,7 +25,7 @@ enum store_error store_charge_late(struct store *store, const struct store_game 
  * one row for each worker. */
 struct store_replay {
     uint64_t pair;
-    bool disputed;
+    bool disputed, held;
     char peer[STORE_NAME], name[STORE_NAME];
 };
 /* Of these pairs, or with NULL of all; *list is malloc'ed. */

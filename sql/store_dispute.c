@@ -9,7 +9,8 @@ static enum store_error parse_settlement(struct store *store, const char *word,
     static const char *const words[] = {
         [STORE_DISPUTE_KEPT] = "kept",         [STORE_DISPUTE_REPLACED] = "replaced",
         [STORE_DISPUTE_OPEN] = "open",         [STORE_DISPUTE_BLOCKED] = "blocked",
-        [STORE_DISPUTE_OUTVOTED] = "outvoted", [STORE_DISPUTE_NONE] = "none"};
+        [STORE_DISPUTE_OUTVOTED] = "outvoted", [STORE_DISPUTE_DIVERGENT] = "divergent",
+        [STORE_DISPUTE_NONE] = "none"};
     for (int i = 0; i < (int)(sizeof words / sizeof words[0]); i++)
         if (strcmp(words[i], word) == 0) {
             *settlement = (enum store_settlement)i;

@@ -139,6 +139,26 @@ enum store_error store_verdict_withdraw(struct store *store, uint64_t experiment
     return bad ? store_fail(store, STORE_ERROR_DATA, "a verdict gave no clear answer") : STORE_OK;
 }
 
+enum store_error store_verdict_is_withdrawn(struct store *store, uint64_t experiment, bool *withdrawn)
+{
+    struct store_parameters parameters = {0};
+    uint64_t answer = 0;
+    store_add_u64(&parameters, experiment);
+    enum store_error error =
+        read_number(store, "select verdict_is_withdrawn($1)::integer", &parameters, &answer);
+    *withdrawn = answer == 1;
+    return error;
+}
+
+enum store_error store_experiment_reopen(struct store *store, uint64_t experiment, const char *by,
+                                         uint64_t *games)
+{
+    struct store_parameters parameters = {0};
+    store_add_u64(&parameters, experiment);
+    store_add_text(&parameters, by);
+    return read_number(store, "select experiment_reopen($1, $2)", &parameters, games);
+}
+
 enum store_error store_worker_results(struct store *store, uint64_t experiment,
                                       struct store_worker_results **list, size_t *count)
 {

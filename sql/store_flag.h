@@ -34,6 +34,13 @@ enum store_error store_flags_judged(struct store *store);
 enum store_error store_verdict_withdraw(struct store *store, uint64_t experiment, const char *reason,
                                         bool *written);
 
+/* A finished experiment with a withdrawn verdict. */
+enum store_error store_verdict_is_withdrawn(struct store *store, uint64_t experiment, bool *withdrawn);
+/* It goes on: the verdict is kept among those of the past, games of workers that are set aside leave the
+ * count, agreed games take the place of outvoted ones. The counters are the caller's. */
+enum store_error store_experiment_reopen(struct store *store, uint64_t experiment, const char *by,
+                                         uint64_t *games);
+
 /* What each worker's pairs of an experiment came to; *list is malloc'ed. */
 struct store_worker_results {
     char peer[STORE_NAME], name[STORE_NAME];

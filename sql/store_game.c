@@ -269,7 +269,9 @@ static const char claim_sql[] =
     "and not exists (select from experiment e join player p on p.id in (e.player_a, e.player_b) "
     "where e.id = g.experiment_id and ((p.options ->> 'time_ms')::bigint > 0 or (p.options ->> "
     "'clock_ms')::bigint > 0)) "
-    "on conflict (experiment_id, pair_no) do nothing";
+    "on conflict (experiment_id, pair_no) do update set state = 'open', settled_at = null, settlement = "
+    "null, "
+    "was_counted = false where dispute.settlement like 'set aside%'";
 
 static const char claim_run_sql[] =
     "insert into dispute_run (dispute_id, leg, session_id, attempt, content_sha256, lease_id, moves, scores, "

@@ -183,7 +183,7 @@ enum store_error store_next_ids(struct store *store, uint64_t *lease, uint64_t *
 /* Its clean texts, while a statement that names them runs. */
 struct session_texts {
     char peer[STORE_NAME], name[STORE_NAME], build[STORE_NAME], confinement[STORE_CONFINEMENT],
-        tags[STORE_TAGS];
+        tags[STORE_TAGS], architecture[STORE_NAME], compiler[STORE_NAME];
 };
 
 static void add_session(struct store_parameters *parameters, const struct store_session *session,
@@ -194,6 +194,8 @@ static void add_session(struct store_parameters *parameters, const struct store_
     store_clean_text(texts->build, sizeof texts->build, session->engine_build);
     store_clean_text(texts->confinement, sizeof texts->confinement, session->confinement);
     store_clean_text(texts->tags, sizeof texts->tags, session->tags);
+    store_clean_text(texts->architecture, sizeof texts->architecture, session->architecture);
+    store_clean_text(texts->compiler, sizeof texts->compiler, session->compiler);
     store_add_u64(parameters, session->id);
     store_add_text(parameters, texts->peer);
     store_add_text(parameters, texts->name);
@@ -206,6 +208,8 @@ static void add_session(struct store_parameters *parameters, const struct store_
     store_add_u64(parameters, session->load_ppm);
     store_add_u64(parameters, session->scale_ppm ? session->scale_ppm : STORE_SCALE_USUAL);
     store_add_u64(parameters, session->measured_ms);
+    store_add_text(parameters, texts->architecture);
+    store_add_text(parameters, texts->compiler);
 }
 
 #define MEASURED_AT(speed, ago_ms)                                                                           \
@@ -218,18 +222,19 @@ enum store_error store_session_insert(struct store *store, const struct store_se
     add_session(&parameters, session, &texts);
     PGresult *result;
     /* A process that says HELLO again is the same session, by the bench and at the scale of now. */
-    enum store_error error =
-        store_run(store,
-                  "insert into session as s (id, peer, name, engine_build, slots, confinement, tags, speed, "
-                  "spread_ppm, load_ppm, scale_ppm, measured_at) values ($1, $2, $3, $4, $5, $6, $7, $8, $9, "
-                  "$10, $11, " MEASURED_AT(
-                      "$8", "$12") ") on conflict (id) do update set speed = excluded.speed, spread_ppm = "
-                                   "excluded.spread_ppm, load_ppm = excluded.load_ppm, scale_ppm = "
-                                   "excluded.scale_ppm, measured_at = "
-                                   "excluded.measured_at where s.peer = $2 and s.name = $3 and "
-                                   "s.engine_build = $4 and s.slots = $5 "
-                                   "and s.confinement = $6 and s.tags = $7",
-                  &parameters, false, &result);
+    enum store_error error = store_run(
+        store,
+        "insert into session as s (id, peer, name, engine_build, slots, confinement, tags, speed, "
+        "spread_ppm, load_ppm, scale_ppm, measured_at, architecture, compiler) values ($1, $2, $3, $4, $5, "
+        "$6, $7, $8, $9, "
+        "$10, $11, " MEASURED_AT(
+            "$8", "$12") ", $13, $14) on conflict (id) do update set speed = excluded.speed, spread_ppm = "
+                         "excluded.spread_ppm, load_ppm = excluded.load_ppm, scale_ppm = "
+                         "excluded.scale_ppm, measured_at = "
+                         "excluded.measured_at where s.peer = $2 and s.name = $3 and "
+                         "s.engine_build = $4 and s.slots = $5 "
+                         "and s.confinement = $6 and s.tags = $7",
+        &parameters, false, &result);
     if (error != STORE_OK)
         return error;
     if (store_affected(result) != 1)

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "engine/build.h"
+#include "proto/engine_set.h"
 #include "worker/inside.h"
 
 static const char *const ask_names[ASK_KINDS] = {
@@ -116,6 +117,12 @@ static bool ask(struct worker *worker, enum ask_kind kind, struct message *messa
     return true;
 }
 
+#ifdef __clang__
+#define COMPILER __VERSION__
+#else
+#define COMPILER "gcc " __VERSION__
+#endif
+
 static struct message_bench bench_of(const struct worker *worker, int64_t now)
 {
     const struct yardstick *yardstick = &worker->yardstick;
@@ -141,6 +148,8 @@ static void say_hello(struct worker *worker, int64_t now)
     snprintf(message.hello.engine_build, sizeof message.hello.engine_build, "%s", engine_build());
     snprintf(message.hello.confinement, sizeof message.hello.confinement, "%s",
              confine_level_text(confine_level(NULL)));
+    snprintf(message.hello.architecture, sizeof message.hello.architecture, "%s", engine_set_arch());
+    snprintf(message.hello.compiler, sizeof message.hello.compiler, "%s", COMPILER);
     ask(worker, ASK_HELLO, &message, now);
 }
 

@@ -156,9 +156,13 @@ int resume_command(int argc, char **argv)
     return plain_verb(
         argc, argv, MESSAGE_VERB_RESUME, EITHER,
         "Let a paused experiment go on, or a blocked one whose cause was mended: the runs of a disputed "
-        "pair are counted afresh; or all matches of a tournament by its name. What has its verdict is never "
-        "resumed: `kroo clone` makes another like "
-        "it.\v"
+        "pair are counted afresh; or all matches of a tournament by its name. A finished one goes on only "
+        "when its "
+        "verdict was withdrawn: the games that nobody believes any more are played again by others, "
+        "everything "
+        "else stays, and it comes to a verdict anew; the one before is kept beside it. Otherwise `kroo "
+        "clone` "
+        "makes another like it.\v"
         "Examples:\n  kroo resume 12\n  kroo resume week");
 }
 

@@ -120,7 +120,7 @@ static int restore(int argc, char **argv)
                                      .args_doc = "NAME|KEY",
                                      .doc = "Let a worker that was set aside work again. What was played "
                                             "anew meanwhile stays; a withdrawn verdict "
-                                            "stays withdrawn.\v"
+                                            "stays withdrawn until `kroo resume`.\v"
                                             "Example:\n  kroo workers restore node7",
                                      .children = args_common_children};
     struct set_aside request = {0};

@@ -4,6 +4,7 @@
 
 #include "coordinator/cli/args.h"
 #include "coordinator/cli/audit.h"
+#include "coordinator/cli/standing.h"
 #include "coordinator/cli/commands.h"
 #include "coordinator/cli/connect.h"
 #include "coordinator/cli/outfit.h"
@@ -27,7 +28,7 @@ struct show {
     struct sprt_state bounds;
     bool has_unbiased; /* a sequential test that has ended */
     struct estimate_unbiased unbiased;
-    struct store_table endings, audits, resignation, scales;
+    struct store_table endings, audits, resignation, standing, scales;
     struct store_table
         reproducible; /* whether its games would come again, and which engines are not proven */
     char warnings[SPECIFICATION_WARNINGS_MAX + 4][SPECIFICATION_REASON_MAX];
@@ -278,6 +279,7 @@ static void print_work(const struct show *show)
                store_cell(&show->endings, i, 0), store_cell(&show->endings, i, 1),
                100 * table_decimal(&show->endings, i, 2), store_cell(&show->endings, i, 3));
     audit_print_lines(&show->audits);
+    standing_print_lines(&show->standing);
     printf("  %-11s %llu at work, %llu leases open, %llu disputes open\n", "workers",
            (unsigned long long)show->record.active_sessions, (unsigned long long)show->record.open_leases,
            (unsigned long long)show->record.open_disputes);
@@ -440,6 +442,7 @@ static int print_object(const struct show *show)
     json_object_set_new(object, "endings", table_json(&show->endings));
     json_object_set_new(object, "resignation", table_json(&show->resignation));
     json_object_set_new(object, "audits", table_json(&show->audits));
+    json_object_set_new(object, "standing", table_json(&show->standing));
     json_object_set_new(object, "open_leases", json_integer((json_int_t)show->record.open_leases));
     json_object_set_new(object, "active_sessions", json_integer((json_int_t)show->record.active_sessions));
     json_object_set_new(object, "open_disputes", json_integer((json_int_t)show->record.open_disputes));
@@ -471,6 +474,8 @@ static int load(struct store *store, uint64_t id, struct show *show)
     status = show_scale_read(store, &show->record.experiment, &show->scales);
     if (status == COMMAND_DONE)
         status = audit_read(store, id, &show->audits);
+    if (status == COMMAND_DONE)
+        status = standing_read(store, id, &show->standing);
     if (status == COMMAND_DONE)
         status = connect_query(store,
                                "select resigned, played_out, not_lost, won, false_rate, false_lo, false_hi"
@@ -510,6 +515,7 @@ int show_command(int argc, char **argv)
     status = request.common.json ? print_object(&show) : print_page(&show);
     store_table_done(&show.endings);
     store_table_done(&show.audits);
+    store_table_done(&show.standing);
     store_table_done(&show.reproducible);
     store_table_done(&show.resignation);
     store_table_done(&show.scales);

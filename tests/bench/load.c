@@ -20,7 +20,10 @@ struct load_options {
     unsigned workers;
     uint32_t batch_pairs, lease_pairs, times, leases;
     enum synthetic_winner winner;
-    bool same, hold, alter, half;
+    double score;
+    bool same, hold, alter, half, hang;
+    uint32_t variant;
+    const char *architecture;
 };
 
 struct load_worker {
@@ -121,7 +124,9 @@ static void play_lease(struct load_worker *worker, const struct message_lease_gr
     struct synthetic_games made;
     synthetic_games_init(&made, &worker->synthetic, &grant->spec);
     made.same = options->same;
+    made.variant = options->variant;
     made.winner = options->winner;
+    made.score = options->score;
     struct message_game *games = calloc(MESSAGE_GAMES_MAX, sizeof *games);
     size_t count = 0, bytes = 0;
     for (uint32_t i = 0; i < grant->pair_count; i++) {
@@ -139,6 +144,17 @@ static void play_lease(struct load_worker *worker, const struct message_lease_gr
     free(games);
 }
 
+/* What a worker says whose play threads hang. */
+static void show_no_progress(struct load_worker *worker, uint64_t lease)
+{
+    struct message_lease_progress still = {.lease = lease, .plies = 1};
+    struct message news = {.kind = MESSAGE_PROGRESS, .progress = {&still, 1}}, answer;
+    bool woken;
+    ask(worker, &news, &answer);
+    message_done(&answer);
+    dealer_wait(worker->synthetic.dealer, -1, 100, &woken);
+}
+
 static void take_lease(struct load_worker *worker, const struct message_lease_grant *grant)
 {
     if (!worker->first_ms)
@@ -146,6 +162,8 @@ static void take_lease(struct load_worker *worker, const struct message_lease_gr
     if (worker->options->hold && worker->leases == 0)
         pthread_barrier_wait(worker->leased);
     worker->leases++;
+    while (worker->options->hang)
+        show_no_progress(worker, grant->lease);
     play_lease(worker, grant);
 }
 
@@ -157,6 +175,7 @@ static void *run(void *context)
     struct message answer;
     snprintf(name, sizeof name, "%.48s-%u", options->name, worker->number);
     synthetic_init(&worker->synthetic, options->endpoint, name);
+    worker->synthetic.architecture = options->architecture;
     synthetic_hello(&worker->synthetic, &answer);
     if (answer.kind != MESSAGE_WELCOME)
         synthetic_give_up(&worker->synthetic,
@@ -195,7 +214,11 @@ enum {
     OPTION_HALF,
     OPTION_TIMES,
     OPTION_LEASES,
-    OPTION_WINNER
+    OPTION_WINNER,
+    OPTION_SCORE,
+    OPTION_HANG,
+    OPTION_VARIANT,
+    OPTION_ARCHITECTURE
 };
 
 static const struct argp_option options_known[] = {
@@ -204,10 +227,14 @@ static const struct argp_option options_known[] = {
     {"leases", OPTION_LEASES, "N", 0, "Leave after so many leases", 0},
     {"same", OPTION_SAME, NULL, 0, "A pair's games are the same whoever plays them", 0},
     {"winner", OPTION_WINNER, "a|b", 0, "Only games that this player wins", 0},
+    {"score", OPTION_SCORE, "P", 0, "With --same: player a wins a game with this chance, else loses it", 0},
     {"hold", OPTION_HOLD, NULL, 0, "Deliver nothing before every worker holds a lease", 0},
     {"times", OPTION_TIMES, "N", 0, "Send every batch so often", 0},
     {"alter", OPTION_ALTER, NULL, 0, "Send every batch once more, each game with other content", 0},
     {"half", OPTION_HALF, NULL, 0, "Deliver only the first game of each pair", 0},
+    {"hang", OPTION_HANG, NULL, 0, "Take a lease and get nowhere with it, for ever", 0},
+    {"variant", OPTION_VARIANT, "N", 0, "As --same, for everybody of the same N (0)", 0},
+    {"architecture", OPTION_ARCHITECTURE, "NAME", 0, "What HELLO says of the machine (nothing)", 0},
     {0},
 };
 
@@ -239,6 +266,11 @@ static error_t parse(int key, char *text, struct argp_state *state)
     case OPTION_WINNER:
         options->winner = *text == 'a' ? SYNTHETIC_A : SYNTHETIC_B;
         return 0;
+    case OPTION_SCORE:
+        options->score = atof(text);
+        if (!(options->score > 0 && options->score < 1))
+            argp_error(state, "a chance between 0 and 1, not `%s`", text);
+        return 0;
     case OPTION_HOLD:
         options->hold = true;
         return 0;
@@ -250,6 +282,16 @@ static error_t parse(int key, char *text, struct argp_state *state)
         return 0;
     case OPTION_HALF:
         options->half = true;
+        return 0;
+    case OPTION_HANG:
+        options->hang = true;
+        return 0;
+    case OPTION_VARIANT:
+        options->same = true;
+        options->variant = whole(state, text, UINT32_MAX - 1);
+        return 0;
+    case OPTION_ARCHITECTURE:
+        options->architecture = text;
         return 0;
     case ARGP_KEY_ARG:
         if (state->arg_num == 0)

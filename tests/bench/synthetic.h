@@ -15,6 +15,7 @@ struct synthetic {
     char engine_build[MESSAGE_NAME_MAX]; /* what HELLO says; ours by default */
     uint32_t protocol;                   /* likewise */
     uint32_t credit;
+    const char *architecture; /* NULL: not told */
     struct dealer *dealer;
     uint64_t request, nonce;
     uint64_t bits;       /* chance */
@@ -28,7 +29,9 @@ struct synthetic_games {
     struct play_setup setup; /* points to `rules` */
     struct game *game;
     enum synthetic_winner winner;
-    bool same; /* chance comes from experiment, pair and leg: everybody plays the same game */
+    double score;     /* with `same`: the chance that player a wins a game; 0: nothing is demanded */
+    bool same;        /* chance comes from experiment, pair and leg: everybody plays the same game */
+    uint32_t variant; /* everybody of this variant */
 };
 
 /* Who it is, without a connection. */

@@ -293,17 +293,32 @@ static void grant(struct world *w, const struct event *e, const struct lease *le
                            .count = lease->count});
 }
 
-static bool may(void *context, uint64_t experiment)
+static int32_t rank(void *context, uint64_t experiment)
 {
     const struct world *w = context;
-    return !w->experiments[experiment].over;
+    return w->experiments[experiment].over ? AUDIT_NOT : 0;
+}
+
+/* Only pairs that the prefix waits for ask for it; here they go out by the lease book. */
+static size_t able(void *context, uint64_t experiment, const uint64_t **workers)
+{
+    (void)context;
+    (void)experiment;
+    *workers = NULL;
+    return 0;
 }
 
 static bool grant_again(struct world *w, const struct event *e)
 {
     struct audit_lease taken;
-    if (!audit_take(w->audits, identity(e->worker), may, w, e->session, lease_number(w->book), w->now,
-                    &taken))
+    struct audit_ask ask = {.worker = identity(e->worker),
+                            .session = e->session,
+                            .lease = lease_number(w->book),
+                            .cores = SLOTS,
+                            .context = w,
+                            .rank = rank,
+                            .able = able};
+    if (!audit_take(w->audits, &ask, w->now, &taken))
         return false;
     struct experiment *x = &w->experiments[taken.experiment];
     lease_number_use(w->book);

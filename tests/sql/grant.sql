@@ -88,6 +88,7 @@ select set_eq($$select u from column_updates_of('kroo_coordinator') u where u !~
     experiment.state_reason
     experiment.submitter
     hook_run.claim
+    hook_run.due_at
     hook_run.ended_at
     hook_run.outcome
     hook_run.started_at

@@ -19,6 +19,7 @@ select tables_are('kroo', words($$
     capture_rollup
     charge
     deleted_experiment
+    divergence
     dispute
     dispute_run
     endgame_table
@@ -59,6 +60,7 @@ select tables_are('kroo', words($$
     tune_batch
     tune_parameter
     verdict
+    verdict_past
     verdict_withdrawn
     weights
     worker_flag

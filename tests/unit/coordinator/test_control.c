@@ -20,7 +20,8 @@ static void every_step_is_decided(void **context)
     for (int i = 0; i < STATES; i++)
         for (enum message_verb verb = MESSAGE_VERB_PAUSE; verb < MESSAGE_VERBS; verb++) {
             struct control_step step = control_step(all[i], verb);
-            bool speaks = step.effect == CONTROL_REFUSE || step.effect == CONTROL_AGREE;
+            bool speaks = step.effect == CONTROL_REFUSE || step.effect == CONTROL_AGREE ||
+                          step.effect == CONTROL_REOPEN;
             assert_int_equal(step.text != NULL, speaks);
             if (step.effect == CONTROL_CHANGE || step.effect == CONTROL_DELETE)
                 assert_int_equal(step.state, all[i]);
@@ -29,17 +30,20 @@ static void every_step_is_decided(void **context)
         }
 }
 
-/* A verdict is never undone: what has ended only takes a note, or goes. */
+/* A verdict is never undone: what has ended only takes a note, or goes; or goes on when its verdict was
+ * withdrawn already. */
 static void what_has_ended_stays_ended(void **context)
 {
     (void)context;
     for (int i = 0; i < STATES; i++)
         for (enum message_verb verb = MESSAGE_VERB_PAUSE; has_ended(all[i]) && verb < MESSAGE_VERBS; verb++) {
             struct control_step step = control_step(all[i], verb);
+            bool may_go_on = all[i] == STORE_FINISHED && verb == MESSAGE_VERB_RESUME;
             assert_int_equal(step.effect, verb == MESSAGE_VERB_NOTE     ? CONTROL_CHANGE
                                           : verb == MESSAGE_VERB_DELETE ? CONTROL_DELETE
+                                          : may_go_on                   ? CONTROL_REOPEN
                                                                         : CONTROL_REFUSE);
-            if (step.effect == CONTROL_REFUSE)
+            if (step.effect == CONTROL_REFUSE || may_go_on)
                 assert_non_null(strstr(step.text, "kroo clone"));
         }
 }

@@ -56,7 +56,7 @@ static struct bench *open_bench(uint64_t pairs, unsigned batch)
     struct store_experiment *experiment = &job->create.experiment;
     char json[sizeof file + 8], reason[TUNING_REASON];
     bench->store = fixture_open("kroo_coordinator");
-    bench->round = (struct round){.store = bench->store, .book = &bench->book, .window = 4096};
+    bench->round = (struct round){.store = bench->store, .book = &bench->book};
     *experiment = fixture_experiment(bench->store);
     experiment->kind = STORE_TUNE;
     experiment->planned_pairs = bench->pairs = pairs;

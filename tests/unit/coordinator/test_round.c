@@ -29,7 +29,7 @@ static int set_up(void **state)
     experiment = fixture_experiment(bench->store);
     experiment.planned_pairs = PAIRS;
     bench->experiment = fixture_create(bench->store, &experiment);
-    bench->round = (struct round){.store = bench->store, .book = &bench->book, .window = 64};
+    bench->round = (struct round){.store = bench->store, .book = &bench->book};
     assert_ok(bench->store, round_load(&bench->round, &experiment, text));
     for (uint64_t id = 1; id <= 6; id++) {
         struct store_session session = {
@@ -156,7 +156,7 @@ static void a_restart_reads_the_same_ledger(void **state)
     job_destroy(deliver(bench, 7, 2, 1, 1, false, STORE_GAME_INSERTED));
     job_destroy(deliver(bench, 8, 1, 2, 2, true, STORE_GAME_CONFLICT));
     struct ledger_book fresh = {0};
-    struct round round = {.store = bench->store, .book = &fresh, .window = 64};
+    struct round round = {.store = bench->store, .book = &fresh};
     struct store_experiment experiment;
     char text[STORE_TEXT];
     assert_ok(bench->store, store_experiment_get(bench->store, bench->experiment, &experiment));
@@ -166,15 +166,14 @@ static void a_restart_reads_the_same_ledger(void **state)
     ledger_book_done(&fresh);
 }
 
-/* The prefix may have gone on for far more pairs than the window has when a worker's games are taken out. */
-static void games_set_aside_far_behind_the_window_are_counted_anew(void **state)
+/* The prefix may have gone on for more pairs than are leased at once when a worker's games are taken out. */
+static void games_set_aside_far_behind_are_counted_anew(void **state)
 {
     struct bench *bench = *state;
     bool is_new;
     uint64_t *moved;
     size_t moved_count;
     char text[STORE_TEXT];
-    bench->round.window = 4;
     job_destroy(deliver(bench, 0, 1, 1, 1, false, STORE_GAME_INSERTED));
     for (size_t pair = 1; pair < 19; pair += 2)
         job_destroy(deliver(bench, pair, 2, 2, 1, false, STORE_GAME_INSERTED));
@@ -186,7 +185,7 @@ static void games_set_aside_far_behind_the_window_are_counted_anew(void **state)
     free(moved);
     assert_int_equal(tally_prefix(ledger_of(bench)->tally), 0);
     struct ledger_book fresh = {0};
-    struct round round = {.store = bench->store, .book = &fresh, .window = 4};
+    struct round round = {.store = bench->store, .book = &fresh};
     struct store_experiment experiment;
     assert_ok(bench->store, store_experiment_get(bench->store, bench->experiment, &experiment));
     assert_ok(bench->store, round_load(&round, &experiment, text));
@@ -198,6 +197,10 @@ static void games_set_aside_far_behind_the_window_are_counted_anew(void **state)
     assert_true(report->report.ended);
     job_destroy(report);
     assert_int_equal(tally_prefix(ledger_of(bench)->tally), 20);
+    /* What it says in the next test's disputes has a voice again. */
+    uint64_t restored;
+    assert_ok(bench->store, store_worker_restore(bench->store, "", "worker-1", "the test", &restored));
+    assert_int_equal(restored, 1);
 }
 
 static void a_conflict_holds_the_prefix_until_two_workers_agree(void **state)
@@ -206,19 +209,21 @@ static void a_conflict_holds_the_prefix_until_two_workers_agree(void **state)
     job_destroy(deliver(bench, 0, 2, 1, 1, false, STORE_GAME_INSERTED));
     job_destroy(deliver(bench, 3, 2, 1, 1, false, STORE_GAME_INSERTED)); /* 2 is missing: the prefix is 2 */
     struct job *report = deliver(bench, 3, 1, 2, 2, true, STORE_GAME_CONFLICT);
-    assert_int_equal(report->report.disputed_count, 1);
-    assert_int_equal(report->report.disputed[0].pair, 3);
+    assert_int_equal(report->report.again.count, 1);
+    assert_true(report->report.again.pairs[0].pair == 3 && report->report.again.pairs[0].held);
+    assert_int_equal(report->report.again.pairs[0].played_count, 2);
     job_destroy(report);
     report = deliver(bench, 2, 1, 1, 1, false, STORE_GAME_INSERTED);
     assert_int_equal(report->report.prefix, 3); /* and no further */
     job_destroy(report);
     report =
         deliver(bench, 3, 1, 1, 3, false, STORE_GAME_DUPLICATE); /* the same worker again proves nothing */
-    assert_int_equal(report->report.disputed_count, 1);
+    assert_int_equal(report->report.again.count, 1);
     assert_int_equal(report->report.prefix, 3);
     job_destroy(report);
     report = deliver(bench, 3, 1, 3, 4, false, STORE_GAME_DUPLICATE); /* an independent one does */
-    assert_int_equal(report->report.disputed_count, 0);
+    assert_int_equal(report->report.again.count, 0);
+    assert_int_equal(report->report.closed_count, 1);
     assert_int_equal(report->report.prefix, 5);
     job_destroy(report);
     assert_string_equal(stored_by(bench, 3), "1,1");
@@ -383,8 +388,7 @@ int main(int argc, char **argv)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(counts_in_pair_order_and_reports_what_is_complete, set_up, tear_down),
         cmocka_unit_test_setup_teardown(a_restart_reads_the_same_ledger, set_up, tear_down),
-        cmocka_unit_test_setup_teardown(games_set_aside_far_behind_the_window_are_counted_anew, set_up,
-                                        tear_down),
+        cmocka_unit_test_setup_teardown(games_set_aside_far_behind_are_counted_anew, set_up, tear_down),
         cmocka_unit_test_setup_teardown(a_conflict_holds_the_prefix_until_two_workers_agree, set_up,
                                         tear_down),
         cmocka_unit_test_setup_teardown(a_pair_disputed_as_it_completes_does_not_count, set_up, tear_down),

@@ -47,7 +47,7 @@ static int set_up(void **state)
     experiment.repeat_rule = repeat_game_rule(&experiment);
     assert_int_equal(experiment.repeat_rule, REPEAT_RULE_BY_GAMES);
     bench->experiment = fixture_create(bench->store, &experiment);
-    bench->round = (struct round){.store = bench->store, .book = &bench->book, .window = 64};
+    bench->round = (struct round){.store = bench->store, .book = &bench->book};
     assert_ok(bench->store, store_experiment_get(bench->store, bench->experiment, &experiment));
     assert_ok(bench->store, round_load(&bench->round, &experiment, text));
     bench->games = fixture_games(bench->experiment, 0, PAIRS);
@@ -132,7 +132,7 @@ static void assert_sound(struct bench *bench)
                 "select count(*) from verify_counters(%llu) where recorded is distinct from recomputed", "0");
     assert_cell(bench, "select count(*) from verify_rollups(%llu)", "0");
     struct ledger_book fresh = {0};
-    struct round round = {.store = bench->store, .book = &fresh, .window = 64};
+    struct round round = {.store = bench->store, .book = &fresh};
     struct store_experiment experiment;
     char text[STORE_TEXT];
     assert_ok(bench->store, store_experiment_get(bench->store, bench->experiment, &experiment));
