@@ -57,8 +57,10 @@ help:
 	  'make demo       one turn of learning on this machine, with a report' \
 	  'make check      install what is missing, build, run every test' \
 	  'make bench      measure; table on the terminal, build/bench.json' \
-	  'make fuzz       long fuzz runs' \
+	  'make crowd      thousands of synthetic workers, and a coordinator killed under them' \
+  'make fuzz       long fuzz runs' \
   'make simulate   SECONDS=300 SEED=1: simulated clusters with every fault' \
+  'make sprts      small sequential tests under faults: TESTS=2000 SEED=n' \
   'make fault      kill processes at random: RUNS=200 SEED=n' \
 	  'make format     format the sources' \
 	  'make man        man pages and completions into $(BUILD)/manual/' \
@@ -210,6 +212,9 @@ $(BUILD)/tests/coordinator/test_simulation: $(SIMULATION)
 $(BUILD)/fault/simulate: $(call obj,tests/fault/simulate.c) $(SIMULATION) $(LIB_COORDINATOR) $(LIB_SQL) $(LIB_PROTO) $(LIB_ENGINE)
 	@mkdir -p $(@D)
 	$(link) $(PROTO_LIBS) $(SQL_LIBS) -lm
+$(BUILD)/fault/growth: $(call obj,tests/fault/growth.c) $(LIB_COORDINATOR) $(LIB_ENGINE)
+	@mkdir -p $(@D)
+	$(link) -lm
 TEST_PROGRAMS += $(BUILD)/tests/fault/freezer
 $(BUILD)/tests/fault/freezer: $(call obj,tests/fault/freezer.c)
 	@mkdir -p $(@D)
@@ -259,7 +264,16 @@ SEED ?=
 fault: setup
 	@$(MAKE) --no-print-directory -j$$(nproc) all $(KILLER)
 	@KROO_BUILD=$(abspath $(BUILD)) tests/fault/crash.sh $(RUNS) $(SEED)
-.PHONY: fault
+TESTS ?= 2000
+sprts: setup
+	@$(MAKE) --no-print-directory -j$$(nproc) all $(BUILD)/bench/load $(BUILD)/tests/system/proxy
+	@KROO_BUILD=$(abspath $(BUILD)) tests/fault/sprts.sh $(TESTS) $(SEED)
+.PHONY: fault sprts
+
+crowd: setup
+	@$(MAKE) --no-print-directory -j$$(nproc) all $(BUILD)/bench/crowd
+	@KROO_BUILD=$(abspath $(BUILD)) tests/bench/crowd.sh
+.PHONY: crowd
 
 bench: setup
 	@$(MAKE) --no-print-directory -j$$(nproc) all $(BUILD)/bench/load $(BUILD)/bench/trainer

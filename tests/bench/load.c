@@ -20,6 +20,7 @@ struct load_options {
     unsigned workers;
     uint32_t batch_pairs, lease_pairs, times, leases;
     enum synthetic_winner winner;
+    double score;
     bool same, hold, alter, half, hang;
     uint32_t variant;
     const char *architecture;
@@ -125,6 +126,7 @@ static void play_lease(struct load_worker *worker, const struct message_lease_gr
     made.same = options->same;
     made.variant = options->variant;
     made.winner = options->winner;
+    made.score = options->score;
     struct message_game *games = calloc(MESSAGE_GAMES_MAX, sizeof *games);
     size_t count = 0, bytes = 0;
     for (uint32_t i = 0; i < grant->pair_count; i++) {
@@ -213,6 +215,7 @@ enum {
     OPTION_TIMES,
     OPTION_LEASES,
     OPTION_WINNER,
+    OPTION_SCORE,
     OPTION_HANG,
     OPTION_VARIANT,
     OPTION_ARCHITECTURE
@@ -224,6 +227,7 @@ static const struct argp_option options_known[] = {
     {"leases", OPTION_LEASES, "N", 0, "Leave after so many leases", 0},
     {"same", OPTION_SAME, NULL, 0, "A pair's games are the same whoever plays them", 0},
     {"winner", OPTION_WINNER, "a|b", 0, "Only games that this player wins", 0},
+    {"score", OPTION_SCORE, "P", 0, "With --same: player a wins a game with this chance, else loses it", 0},
     {"hold", OPTION_HOLD, NULL, 0, "Deliver nothing before every worker holds a lease", 0},
     {"times", OPTION_TIMES, "N", 0, "Send every batch so often", 0},
     {"alter", OPTION_ALTER, NULL, 0, "Send every batch once more, each game with other content", 0},
@@ -261,6 +265,11 @@ static error_t parse(int key, char *text, struct argp_state *state)
         return 0;
     case OPTION_WINNER:
         options->winner = *text == 'a' ? SYNTHETIC_A : SYNTHETIC_B;
+        return 0;
+    case OPTION_SCORE:
+        options->score = atof(text);
+        if (!(options->score > 0 && options->score < 1))
+            argp_error(state, "a chance between 0 and 1, not `%s`", text);
         return 0;
     case OPTION_HOLD:
         options->hold = true;

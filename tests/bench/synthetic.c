@@ -137,13 +137,13 @@ static void play_random(struct synthetic *worker, const struct synthetic_games *
     }
 }
 
-static bool is_wanted(const struct synthetic_games *games, unsigned leg)
+static bool is_wanted(const struct synthetic_games *games, unsigned leg, enum synthetic_winner winner)
 {
     enum game_result result = game_result(games->game);
     bool a_is_south = leg == 0;
-    if (games->winner == SYNTHETIC_ANYBODY)
+    if (winner == SYNTHETIC_ANYBODY)
         return true;
-    return result == ((games->winner == SYNTHETIC_A) == a_is_south ? GAME_SOUTH_WINS : GAME_NORTH_WINS);
+    return result == ((winner == SYNTHETIC_A) == a_is_south ? GAME_SOUTH_WINS : GAME_NORTH_WINS);
 }
 
 void synthetic_play(struct synthetic *worker, struct synthetic_games *games,
@@ -153,8 +153,12 @@ void synthetic_play(struct synthetic *worker, struct synthetic_games *games,
     const struct message_spec *spec = &grant->spec;
     if (games->same)
         worker->bits = mix(mix_game_seed(spec->seed, pair, leg), games->variant);
+    enum synthetic_winner winner = games->winner;
+    if (games->same && games->score > 0)
+        winner = (double)(mix(worker->bits, 1) >> 11) / 9007199254740992.0 < games->score ? SYNTHETIC_A
+                                                                                          : SYNTHETIC_B;
     play_random(worker, games, pair);
-    for (int tries = 1; !is_wanted(games, leg); tries++) {
+    for (int tries = 1; !is_wanted(games, leg, winner); tries++) {
         if (tries == TRIES_MAX)
             synthetic_give_up(worker, "no game with the wanted winner came up");
         play_random(worker, games, pair);

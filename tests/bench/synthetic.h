@@ -29,6 +29,7 @@ struct synthetic_games {
     struct play_setup setup; /* points to `rules` */
     struct game *game;
     enum synthetic_winner winner;
+    double score;     /* with `same`: the chance that player a wins a game; 0: nothing is demanded */
     bool same;        /* chance comes from experiment, pair and leg: everybody plays the same game */
     uint32_t variant; /* everybody of this variant */
 };

@@ -90,4 +90,7 @@ fails "a worker with a trust that is none does not start" 2 "neither a public si
     kroo-worker --endpoint "$endpoint" --state "$work/none" --trust "$dir/kroo.conf"
 sql "delete from artifact_seal where name = 'first'"
 fails "kroo replay runs nothing unsigned either" 1 "is not run here: it is not signed" "$kroo" replay "$played" 0 0 --dir "$dir"
+rm -r "$dir/keys" && sql "delete from artifact_seal"
+ok "a cluster that is older than its key gets one" "$kroo" up --dir "$dir" --workers 0
+is "with which all that is there is signed" "$(sql "select count(*) > 0, count(s.sha256) = count(*), count(distinct s.public_key) from engine e left join artifact_seal s using (sha256)")" 't|t|1'
 done_testing
