@@ -67,11 +67,11 @@ create() {
 stored() { sql "select games_stored from experiment_counter where experiment_id = $id" 2>/dev/null; }
 moved() { [ "$(stored || echo 0)" -gt "${before:-0}" ] || is_finished; }
 is_finished() { [ "$(sql "select state from experiment where id = $id" 2>/dev/null)" = finished ]; }
-# Everything of experiment `id` is there once and counted once: prints nothing, or what is wrong.
+# Everything of experiment `id` is there once and counted once (or, where pairs repeat each other, not at all): prints nothing, or what is wrong.
 wrong_with() { # PAIRS
     found=$(sql "select concat_ws(' ', count(*), count(distinct (pair_no, leg)), min(pair_no), max(pair_no)) from game where experiment_id = $id")
     [ "$found" = "$((2 * $1)) $((2 * $1)) 0 $(($1 - 1))" ] || echo "games: $found, of $1 pairs"
-    found=$(sql "select concat_ws(' ', games_stored, prefix_pairs, wins + draws + losses, ll + ld + dd + wl + dw + ww) from experiment_counter where experiment_id = $id")
+    found=$(sql "select concat_ws(' ', games_stored, prefix_pairs, wins + draws + losses + 2 * repeated_pairs, ll + ld + dd + wl + dw + ww + repeated_pairs) from experiment_counter where experiment_id = $id")
     [ "$found" = "$((2 * $1)) $1 $((2 * $1)) $1" ] || echo "counters: $found, of $1 pairs"
     found=$(sql "select concat_ws(' ', (select count(*) from dispute where experiment_id = $id), (select count(*) from game where experiment_id = $id and claimed))")
     [ "$found" = "0 0" ] || echo "disputes and claimed games: $found"
