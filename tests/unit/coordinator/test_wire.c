@@ -177,6 +177,7 @@ static void no_field_is_forgotten(void **state)
     COVER(row, store_experiment, has_reference);
     COVER(row, store_experiment, idempotency_key);
     COVER(row, store_experiment, created_by);
+    COVER(row, store_experiment, repeat_rule); /* follows from the rest */
     COVER(row, store_experiment, a.signature);
     COVER(row, store_experiment, b.engine_build);
     COVER(row, store_experiment, b.signature);
