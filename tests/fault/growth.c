@@ -7,6 +7,7 @@
 #include <argp.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "coordinator/lease.h"
 #include "engine/mix.h"
@@ -16,6 +17,8 @@ enum {
     NETWORK_US = 300,
     CREDIT_GAMES = 8192, /* a worker keeps so many unacknowledged ones, then it waits */
     RELAY_PAIRS = 65536,
+    RELAY_GAMES = 32768,  /* at most, passed on at once */
+    COMMIT_GAMES = 65536, /* about the writer's 16 MiB; the rest waits for the next commit */
     DELAYS_MAX = 1 << 22,
 };
 
@@ -189,26 +192,28 @@ static void note_delay(struct growth *g, double ms)
         g->delays[g->delay_count++] = ms;
 }
 
-static void queue(struct coordinator *c, struct job job)
+static void append(struct jobs *jobs, struct job job)
 {
-    if (c->queued.count == c->queued.room) {
-        c->queued.room = c->queued.room ? 2 * c->queued.room : 256;
-        c->queued.list = need(realloc(c->queued.list, c->queued.room * sizeof job));
+    if (jobs->count == jobs->room) {
+        jobs->room = jobs->room ? 2 * jobs->room : 256;
+        jobs->list = need(realloc(jobs->list, jobs->room * sizeof job));
     }
-    c->queued.list[c->queued.count++] = job;
+    jobs->list[jobs->count++] = job;
 }
 
 static void begin_commit(struct growth *g, struct coordinator *c)
 {
     if (c->committing || c->queued.count == 0)
         return;
-    struct jobs swap = c->under_way;
-    c->under_way = c->queued;
-    c->queued = swap;
-    c->queued.count = 0;
     double games = 0;
-    for (size_t i = 0; i < c->under_way.count; i++)
-        games += c->under_way.list[i].games;
+    size_t taken = 0;
+    c->under_way.count = 0;
+    while (taken < c->queued.count && games < COMMIT_GAMES) {
+        games += c->queued.list[taken].games;
+        append(&c->under_way, c->queued.list[taken++]);
+    }
+    c->queued.count -= taken;
+    memmove(c->queued.list, c->queued.list + taken, c->queued.count * sizeof *c->queued.list);
     double starts = c->loop.free_at > g->now ? c->loop.free_at - g->now : 0;
     double ms = g->shape.commit_ms + games * g->shape.commit_us / 1e3;
     c->committing = true;
@@ -274,7 +279,7 @@ static void end_commit(struct growth *g, struct coordinator *c)
 static void arrive(struct growth *g, struct coordinator *c, struct job job, double per_game_us)
 {
     serve(g, &c->loop, (g->shape.message_us + job.games * per_game_us) / 1e3);
-    queue(c, job);
+    append(&c->queued, job);
     begin_commit(g, c);
 }
 
@@ -314,7 +319,7 @@ static void on_deliver(struct growth *g, const struct event *e)
                g->shape.judge_us);
         return;
     }
-    /* Acknowledged when the database has it: the relay passes on what it has judged every half second. */
+    /* Acknowledged when the database has it: the relay passes on what it has judged ten times a second. */
     struct node *relay = &g->relays[worker->above];
     serve(g, &relay->loop, (g->shape.message_us + e->games * g->shape.judge_us) / 1e3);
     relay->spooled += e->games;
@@ -327,11 +332,11 @@ static void wake_relay(struct growth *g, uint32_t index)
     struct node *relay = &g->relays[index];
     relay_asks(g, index);
     if (relay->sent == 0 && relay->spooled >= 1) {
-        relay->sent = relay->spooled;
+        relay->sent = relay->spooled < RELAY_GAMES ? relay->spooled : RELAY_GAMES;
         arrive(g, &g->coordinators[relay->above],
                (struct job){g->now, g->worker_count + index, false, relay->sent}, g->shape.row_us);
     }
-    push(g, 500, WAKE, g->worker_count + index, 0);
+    push(g, 100, WAKE, g->worker_count + index, 0);
 }
 
 static void on_report(struct growth *g, uint32_t index)
