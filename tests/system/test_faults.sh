@@ -12,11 +12,12 @@ reasons() { sql "select string_agg(distinct reason || ' ' || claimed, ';' order 
 engines() { pgrep -f "^$dir/worker-[0-9]+/engines/"; }
 add() { player "$1" "$2" && "$kroo" engine add "$work/$1" --name "$1" --dir "$dir" >/dev/null 2>"$work/said"; }
 faults() { sql "select $1 from fault_report where experiment_id = $id"; }
+all_confined() { [ "$(sql "select bool_and(confinement in ('namespaces', 'limits only')) from session where name like 'worker-%'")" = t ]; }
 newest() { sql "select max(id) from fault where experiment_id = $id"; }
 
 ok "a private cluster" "$kroo" up --dir "$dir" --workers 3
 ok "its workers say what keeps programs in" wait_until 30 grep -rEq 'confinement programs="(namespaces|limits only)"' "$dir/log"
-is "and so does the database" "$(sql "select bool_and(confinement in ('namespaces', 'limits only')) from session where name like 'worker-%'")" t
+ok "and so does the database" wait_until 30 all_confined
 
 # --- after the first move: two workers' word ---
 ok "an engine that will play what is no move" add illegal illegal-go-3
