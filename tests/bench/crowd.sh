@@ -23,9 +23,11 @@ writer_pid() { backends "select pid from pg_stat_activity where application_name
 rss_kib() { awk '/^VmRSS/ { print $2 }' "/proc/$1/status"; }
 endpoint() { sed -n 's/^endpoint = //p' "$dir/kroo.conf"; }
 
+last_says() { [ "$(tail -n 1 "$work/lines" | jq "$1")" = true ]; }
+
 # played WORKERS SECONDS RATE: a crowd on a new experiment; processor time a game beside its last line.
 played() {
-    "$kroo" match starting starting --nodes-a 100 --nodes-b 120 --pairs 20000000 --audit 0 >"$work/id"
+    "$kroo" match starting starting --nodes-a 100 --nodes-b 120 --pairs 20000000 --audit 0 >"$work/id" 2>/dev/null
     coordinator=$(pid_of) backend=$(writer_pid)
     before=$(cpu "$coordinator") before_loop=$(loop_cpu "$coordinator") before_backend=$(cpu "$backend")
     "$crowd" "$(endpoint)" "$1" --rate "$3" --seconds "$2" --every 10 >"$work/lines"
@@ -47,14 +49,14 @@ for workers in ${KROO_CROWD:-2000 10000}; do
 done
 
 say "# a coordinator killed under 2,000 workers"
-"$kroo" match starting starting --nodes-a 100 --nodes-b 120 --pairs 20000000 --audit 0 >"$work/id"
+"$kroo" match starting starting --nodes-a 100 --nodes-b 120 --pairs 20000000 --audit 0 >"$work/id" 2>/dev/null
 "$crowd" "$(endpoint)" 2000 --rate "${KROO_CROWD_RATE:-5}" --seconds 150 --every 5 >"$work/lines" &
 load=$!
-wait_until 60 sh -c "tail -n 1 '$work/lines' | jq -e '.welcome == 2000' >/dev/null 2>&1"
+wait_until 60 last_says '.welcome == 2000'
 kill -9 "$(pid_of)"
 killed=$(date +%s)
 "$kroo" up --workers 0 >/dev/null
-wait_until 120 sh -c "tail -n 1 '$work/lines' | jq -e '.welcome == 2000 and .losses >= 2000' >/dev/null 2>&1"
+wait_until 120 last_says '.welcome == 2000 and .losses >= 2000'
 say "{\"back_after_seconds\":$(($(date +%s) - killed))}"
 wait "$load"
 tail -n 1 "$work/lines"
