@@ -226,6 +226,7 @@ static void make_game(struct crowd *crowd, struct member *member)
         if (crowd->has_made)
             synthetic_games_done(&crowd->made);
         synthetic_games_init(&crowd->made, &member->synthetic, &held->grant.spec);
+        crowd->made.same = true; /* a pair may be played by two of them */
         crowd->made_for = held->grant.spec.experiment;
         crowd->has_made = true;
     }
