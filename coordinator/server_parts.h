@@ -3,6 +3,8 @@
 #ifndef KROO_COORDINATOR_SERVER_PARTS_H
 #define KROO_COORDINATOR_SERVER_PARTS_H
 
+#include <jansson.h>
+
 #include "coordinator/allowlist.h"
 #include "coordinator/exporter.h"
 #include "coordinator/hook.h"
@@ -112,6 +114,9 @@ void server_session_leases_end(struct server *server, uint64_t session);
 /* The games of an experiment have changed places. */
 void server_reload(struct server *server, const struct job_reload *reload);
 void server_reply(struct server *server, const struct socket_peer *peer, struct message *message);
+/* A STATUS_REPLY of `status`, which it takes; BUSY where that is NULL (no memory). */
+void server_reply_status(struct server *server, const struct session *session, uint64_t request,
+                         json_t *status);
 void server_refuse(struct server *server, const struct socket_peer *peer, uint64_t request,
                    enum message_refusal code, uint32_t retry_ms, const char *format, ...)
     __attribute__((format(printf, 6, 7)));

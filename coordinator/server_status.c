@@ -143,6 +143,19 @@ static json_t *status_counters(const struct server *server)
     return object;
 }
 
+void server_reply_status(struct server *server, const struct session *session, uint64_t request,
+                         json_t *status)
+{
+    struct message reply = {.request = request, .kind = MESSAGE_STATUS_REPLY};
+    reply.status_reply.json = status ? json_dumps(status, JSON_COMPACT) : NULL;
+    json_decref(status);
+    if (reply.status_reply.json)
+        server_reply(server, &session->peer, &reply);
+    else
+        server_refuse(server, &session->peer, request, MESSAGE_REFUSAL_BUSY, SERVER_RETRY_MS, "no memory");
+    free(reply.status_reply.json);
+}
+
 void server_status(struct server *server, struct session *session, const struct message *message)
 {
     struct session_listing listing = {.server = server,
@@ -164,13 +177,5 @@ void server_status(struct server *server, struct session *session, const struct 
                   "experiments_running", (int)schedule_count(server->schedule), "writer_queue",
                   (int)writer_queue_count(server->writer), "outstanding", (int)server->outstanding,
                   "counters", status_counters(server), "workers", listing.array);
-    struct message reply = {.request = message->request, .kind = MESSAGE_STATUS_REPLY};
-    reply.status_reply.json = status ? json_dumps(status, JSON_COMPACT) : NULL;
-    json_decref(status);
-    if (reply.status_reply.json)
-        server_reply(server, &session->peer, &reply);
-    else
-        server_refuse(server, &session->peer, message->request, MESSAGE_REFUSAL_BUSY, SERVER_RETRY_MS,
-                      "no memory");
-    free(reply.status_reply.json);
+    server_reply_status(server, session, message->request, status);
 }

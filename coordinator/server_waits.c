@@ -59,20 +59,12 @@ void server_waits(struct server *server, struct session *session, const struct m
     size_t count = schedule_count(server->schedule);
     struct schedule_wait *waits = calloc(count + 1, sizeof *waits);
     struct kinds kinds = {.server = server};
-    struct message reply = {.request = message->request, .kind = MESSAGE_STATUS_REPLY};
+    json_t *status = NULL;
     roster_each(server->roster, add_kind, &kinds);
     if (waits) {
         schedule_waits(server->schedule, server->leases, kinds.askers, kinds.count, waits);
-        json_t *status =
-            json_pack("{s:o}", "waits", list_waits(waits, count, message->status_request.waits_from));
-        reply.status_reply.json = status ? json_dumps(status, JSON_COMPACT) : NULL;
-        json_decref(status);
+        status = json_pack("{s:o}", "waits", list_waits(waits, count, message->status_request.waits_from));
     }
     free(waits);
-    if (reply.status_reply.json)
-        server_reply(server, &session->peer, &reply);
-    else
-        server_refuse(server, &session->peer, message->request, MESSAGE_REFUSAL_BUSY, SERVER_RETRY_MS,
-                      "no memory");
-    free(reply.status_reply.json);
+    server_reply_status(server, session, message->request, status);
 }

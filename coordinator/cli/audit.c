@@ -69,10 +69,7 @@ static const char repeats_sql[] = "select games, distinct_games, pairs, repeated
 
 int audit_read(struct store *store, uint64_t experiment, struct store_table *progress)
 {
-    char text[24];
-    const char *parameters[] = {text};
-    snprintf(text, sizeof text, "%llu", (unsigned long long)experiment);
-    return connect_query(store, progress_sql, parameters, 1, progress);
+    return connect_query_of(store, progress_sql, experiment, progress);
 }
 
 void audit_print_lines(const struct store_table *progress)
@@ -87,19 +84,16 @@ void audit_print_lines(const struct store_table *progress)
 
 static int print(struct store *store, const struct audit_request *request)
 {
-    char text[24];
-    const char *parameters[] = {text};
     struct store_table progress, differences, repeats;
-    snprintf(text, sizeof text, "%llu", (unsigned long long)request->id);
     int status = audit_read(store, request->id, &progress);
     if (status != COMMAND_DONE)
         return status;
-    status = connect_query(store, difference_sql, parameters, 1, &differences);
+    status = connect_query_of(store, difference_sql, request->id, &differences);
     if (status != COMMAND_DONE) {
         store_table_done(&progress);
         return status;
     }
-    status = connect_query(store, repeats_sql, parameters, 1, &repeats);
+    status = connect_query_of(store, repeats_sql, request->id, &repeats);
     if (status != COMMAND_DONE) {
         store_table_done(&progress);
         store_table_done(&differences);
@@ -143,15 +137,12 @@ static int ask(const struct audit_request *request, uint64_t *number)
 /* Is every pair of the request closed? */
 static int look(struct store *store, uint64_t number, bool *closed)
 {
-    char text[24];
-    const char *parameters[] = {text};
     struct store_table row;
-    snprintf(text, sizeof text, "%llu", (unsigned long long)number);
-    int status = connect_query(store,
-                               "select r.opened_at is not null and not exists (select from kroo.audit a"
-                               " where a.experiment_id = r.experiment_id and a.request_id = r.id"
-                               " and a.state = 'open') from kroo.audit_request r where r.id = $1::bigint",
-                               parameters, 1, &row);
+    int status = connect_query_of(store,
+                                  "select r.opened_at is not null and not exists (select from kroo.audit a"
+                                  " where a.experiment_id = r.experiment_id and a.request_id = r.id"
+                                  " and a.state = 'open') from kroo.audit_request r where r.id = $1::bigint",
+                                  number, &row);
     if (status == COMMAND_DONE) {
         *closed = row.rows == 1 && strcmp(store_cell(&row, 0, 0), "t") == 0;
         store_table_done(&row);

@@ -120,6 +120,14 @@ int connect_query(struct store *store, const char *sql, const char *const *param
     return connect_failed(store, store_query(store, sql, parameters, count, out));
 }
 
+int connect_query_of(struct store *store, const char *sql, uint64_t number, struct store_table *out)
+{
+    char text[24];
+    const char *parameters[] = {text};
+    snprintf(text, sizeof text, "%llu", (unsigned long long)number);
+    return connect_query(store, sql, parameters, 1, out);
+}
+
 int connect_print(struct store *store, bool json, const char *sql, const char *const *parameters,
                   size_t count, const char *empty)
 {

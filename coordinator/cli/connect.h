@@ -30,6 +30,8 @@ const char *connect_caller(void);
  */
 int connect_query(struct store *store, const char *sql, const char *const *parameters, size_t count,
                   struct store_table *out);
+/* The same of one number, the query's only parameter. */
+int connect_query_of(struct store *store, const char *sql, uint64_t number, struct store_table *out);
 /* The same mapping for an error of another store_ call. */
 int connect_failed(struct store *store, enum store_error error);
 /* Runs a query and prints its rows: a table, or with `json` an array. `empty` stands for a table without

@@ -96,6 +96,14 @@ int driver_ask(struct driver *driver, const char *sql, const char *const *parame
     }
 }
 
+int driver_ask_of(struct driver *driver, const char *sql, uint64_t number, struct store_table *table)
+{
+    char text[DRIVER_NUMBER];
+    const char *parameters[] = {text};
+    snprintf(text, sizeof text, "%llu", (unsigned long long)number);
+    return driver_ask(driver, sql, parameters, 1, table);
+}
+
 int driver_tell(struct driver *driver, const char *sql, const char *const *parameters, size_t count)
 {
     struct store_table table;

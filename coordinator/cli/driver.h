@@ -34,7 +34,9 @@ int driver_lock(struct driver *driver, const char *group, const char *name);
 /* A query; a database that is away is waited for. */
 int driver_ask(struct driver *driver, const char *sql, const char *const *parameters, size_t count,
                struct store_table *table);
-/* The same without an answer. */
+/* The same of one number, the query's only parameter. */
+int driver_ask_of(struct driver *driver, const char *sql, uint64_t number, struct store_table *table);
+/* A query without an answer. */
 int driver_tell(struct driver *driver, const char *sql, const char *const *parameters, size_t count);
 
 /* A command line of ours. */

@@ -23,11 +23,8 @@ static int read_meetings(struct tournament *tournament, struct rating_meeting **
 {
     static const char sql[] = "select a, b, first, second, pairs from kroo.tournament_score"
                               " where tournament_id = $1::bigint order by round, a, b, first, second";
-    char id[DRIVER_NUMBER];
-    const char *parameters[] = {id};
     struct store_table table;
-    snprintf(id, sizeof id, "%llu", (unsigned long long)tournament->id);
-    int status = driver_ask(tournament->driver, sql, parameters, 1, &table);
+    int status = driver_ask_of(tournament->driver, sql, tournament->id, &table);
     if (status != COMMAND_DONE)
         return status;
     *count = table.rows;
@@ -253,10 +250,7 @@ static int read_progress(struct tournament *tournament, struct store_table *tabl
                               " join kroo.experiment_counted c on c.experiment_id = p.experiment_id"
                               " where p.tournament_id = t.id) as repeated_pairs"
                               " from kroo.tournament_progress t where id = $1::bigint";
-    char id[DRIVER_NUMBER];
-    const char *parameters[] = {id};
-    snprintf(id, sizeof id, "%llu", (unsigned long long)tournament->id);
-    return driver_ask(tournament->driver, sql, parameters, 1, table);
+    return driver_ask_of(tournament->driver, sql, tournament->id, table);
 }
 
 static json_t *meetings_json(struct tournament *tournament)
@@ -270,11 +264,8 @@ static json_t *meetings_json(struct tournament *tournament)
         " left join kroo.experiment e on e.id = p.experiment_id"
         " left join kroo.experiment_counted c on c.experiment_id = p.experiment_id"
         " where p.tournament_id = $1::bigint order by p.round, p.a, p.b";
-    char id[DRIVER_NUMBER];
-    const char *parameters[] = {id};
     struct store_table table;
-    snprintf(id, sizeof id, "%llu", (unsigned long long)tournament->id);
-    if (driver_ask(tournament->driver, sql, parameters, 1, &table) != COMMAND_DONE)
+    if (driver_ask_of(tournament->driver, sql, tournament->id, &table) != COMMAND_DONE)
         return NULL;
     json_t *array = table_json(&table);
     store_table_done(&table);

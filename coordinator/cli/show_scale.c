@@ -11,18 +11,15 @@ enum { UNIT = 1000000 };
 
 int show_scale_read(struct store *store, const struct store_experiment *experiment, struct store_table *out)
 {
-    char id[24];
-    const char *parameters[] = {id};
-    snprintf(id, sizeof id, "%llu", (unsigned long long)experiment->id);
     *out = (struct store_table){0};
     if (!experiment->has_reference)
         return COMMAND_DONE;
-    return connect_query(
+    return connect_query_of(
         store,
         "select name, speed, scale_ppm from (select distinct on (l.session_id) l.id, s.name, s.speed, "
         "l.scale_ppm from kroo.lease l join kroo.session s on s.id = l.session_id where l.experiment_id = "
         "$1::bigint and l.scale_ppm is not null order by l.session_id, l.id desc) w order by id desc limit 8",
-        parameters, 1, out);
+        experiment->id, out);
 }
 
 /* The first limit of time that one of its sides has, which serves as the example. */

@@ -18,10 +18,7 @@ static const char standing_sql[] =
 
 int standing_read(struct store *store, uint64_t experiment, struct store_table *standing)
 {
-    char text[24];
-    const char *parameters[] = {text};
-    snprintf(text, sizeof text, "%llu", (unsigned long long)experiment);
-    return connect_query(store, standing_sql, parameters, 1, standing);
+    return connect_query_of(store, standing_sql, experiment, standing);
 }
 
 void standing_print_lines(const struct store_table *standing)

@@ -376,11 +376,8 @@ static int check_state(struct tournament *tournament, json_int_t made)
 {
     static const char sql[] =
         "select state, state_reason, priority from kroo.tournament where id = $1::bigint";
-    char id[DRIVER_NUMBER];
-    const char *parameters[] = {id};
     struct store_table table;
-    snprintf(id, sizeof id, "%llu", (unsigned long long)tournament->id);
-    int status = driver_ask(tournament->driver, sql, parameters, 1, &table);
+    int status = driver_ask_of(tournament->driver, sql, tournament->id, &table);
     if (status != COMMAND_DONE)
         return status;
     const char *state = table.rows == 1 ? store_cell(&table, 0, 0) : "running";
@@ -449,12 +446,10 @@ int tournament_make(struct tournament *tournament)
     static const char sql[] =
         "select round, a, b, pairs from kroo.tournament_pairing"
         " where tournament_id = $1::bigint and experiment_id is null order by round, a, b";
-    char id[DRIVER_NUMBER], starting[TOURNAMENT_HEX];
-    const char *parameters[] = {id};
+    char starting[TOURNAMENT_HEX];
     uint8_t sha256[STORE_HASH];
     struct store_table table;
-    snprintf(id, sizeof id, "%llu", (unsigned long long)tournament->id);
-    int status = driver_ask(tournament->driver, sql, parameters, 1, &table);
+    int status = driver_ask_of(tournament->driver, sql, tournament->id, &table);
     if (status != COMMAND_DONE)
         return status;
     status = launch_find_weights(tournament->driver->store, "starting", tournament->rules, sha256);
