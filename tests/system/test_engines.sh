@@ -57,13 +57,13 @@ games "$id" >"$work/process.games"
 ok "the same games, move by move" cmp "$work/built-in.games" "$work/process.games"
 is "all of them" "$(wc -l <"$work/process.games")" 24
 process=$id
+ok "kroo show says that nothing is proven yet" grep -q 'reproducible not proven' <("$kroo" show --dir "$dir" "$process")
 ok "and on both sides" run_match --nodes-a 500 --nodes-b 200 --engine same --pairs 12 --seed 3 --wait
 games "$id" >"$work/both.games"
 ok "the same again" cmp "$work/built-in.games" "$work/both.games"
 ok "each worker tested it first" grep -rq "engine-tested engine=$(sha256sum "$engine" | cut -d' ' -f1) signature=$(sql "select signature from engine where name = 'same'")" "$dir/log"
 ok "kroo verify agrees" "$kroo" verify --dir "$dir" "$process"
 ok "kroo replay plays a game again with the engine from the database" "$kroo" replay --dir "$dir" "$process" 5 1
-ok "kroo show says that nothing is proven yet" grep -q 'reproducible not proven' <("$kroo" show --dir "$dir" "$process")
 ok "kroo show names the engine" grep -q 'engine same (' <("$kroo" show --dir "$dir" "$process")
 ok "kroo ls, too" grep -q 'by same' <("$kroo" ls --dir "$dir")
 ok "and the export has its hash" grep -q "engine:$(sha256sum "$engine" | cut -d' ' -f1)" \

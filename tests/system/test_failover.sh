@@ -62,6 +62,7 @@ ok "and games come" wait_until 60 moved
 
 # --- the primary is lost ---
 if is_finished; then create selfplay 2 $pairs && before=0 && wait_until 60 moved; fi
+kill_now coordinator-2 # or either of the two could lead on what is promoted
 as_owner "$bin/pg_ctl" -D "$(readlink -f "$dir/postgres")/data" -s -m immediate stop
 acknowledged=$(cat "$work"/worker-*.log | sed -n 's/.* acknowledged .*accepted=\([0-9]*\).*/\1/p' | awk '{ sum += $1 } END { print sum + 0 }')
 found=$(on_replica "select count(*) from kroo.game")
