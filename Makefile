@@ -65,6 +65,7 @@ help:
 	  'make format     format the sources' \
 	  'make man        man pages and completions into $(BUILD)/manual/' \
 	  'make install    PREFIX=/usr/local DESTDIR=' \
+	  'make npm        the JavaScript reader of weights as a package in $(BUILD)/npm/' \
 	  'make extension  build the server extension; make install-extension puts it where PostgreSQL looks'
 
 # --- generated code ---------------------------------------------------------------------------------------
@@ -355,6 +356,17 @@ install: all man
 	  install -d $(DESTDIR)$(PREFIX)/share/kroo/$$folder && \
 	  install -m 644 deploy/$$folder/* $(DESTDIR)$(PREFIX)/share/kroo/$$folder; done
 INSTALLED_EXAMPLES := prometheus examples slurm kubernetes container
+
+# The JavaScript reader of weights as an npm package; nothing is fetched.
+NPM_SOURCES := $(addprefix clients/js/,package.json README.md kroo-weights.js kroo-weights.d.ts) weights/FORMAT.md
+NPM_PACKAGE := $(BUILD)/npm/kroo-weights-$(shell sed -n 's/.*"version": "\(.*\)".*/\1/p' clients/js/package.json).tgz
+npm: $(NPM_PACKAGE)
+$(NPM_PACKAGE): $(NPM_SOURCES) clients/js/eval.js
+	@command -v npm >/dev/null || { echo 'make npm: npm is missing: install npm, or a Node that brings it'; exit 1; }
+	@rm -rf $(BUILD)/npm && mkdir -p $(BUILD)/npm/package
+	@install -m 644 $(NPM_SOURCES) $(BUILD)/npm/package && install -m 755 clients/js/eval.js $(BUILD)/npm/package
+	cd $(BUILD)/npm/package && npm pack --silent --offline --pack-destination ..
+.PHONY: npm
 
 # Debian packages in $(BUILD)/deb; deb-test installs them on a bare Debian and plays there (root, debootstrap).
 deb: all man
