@@ -267,10 +267,12 @@ unit: $(UNIT)
 # --- what a user runs ------------------------------------------------------------------------------------------
 setup:
 	@deploy/setup-debian.sh
-.PHONY: setup
+setup-run:
+	@deploy/setup-debian.sh --run
+.PHONY: setup setup-run
 
 # Packages first, then a fresh make: what pkg-config knows is read when make starts.
-demo: setup
+demo: setup-run
 	@mkdir -p $(BUILD)
 	@echo 'building ...'
 	@$(MAKE) --no-print-directory -j$$(nproc) all >$(BUILD)/demo-build.log 2>&1 || { cat $(BUILD)/demo-build.log; exit 1; }
@@ -403,5 +405,11 @@ deb: all man
 deb-test: deb
 	@KROO_BUILD=$(abspath $(BUILD)) sh tests/run.sh deploy/deb/test.sh
 .PHONY: deb deb-test
+
+# README.md followed word for word on a bare Debian (root, debootstrap); the transcript is $(BUILD)/newcomer.txt.
+newcomer:
+	@mkdir -p $(BUILD)
+	@sh tests/run.sh tests/newcomer.sh
+.PHONY: newcomer
 
 -include $(shell find $(BUILD)/obj $(WEB_BUILD)/obj -name '*.d' 2>/dev/null)

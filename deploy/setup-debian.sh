@@ -1,15 +1,20 @@
 #!/bin/sh
 # Installs what Kroo needs on Debian 12 and nothing that is there already. Quiet; says what it installs.
 #   deploy/setup-debian.sh           to build, run and test
-#   deploy/setup-debian.sh --list    only names what is missing
+#   deploy/setup-debian.sh --run     to build and run: what `make demo` asks for
+#   deploy/setup-debian.sh --list    only names what is missing (after --run: to build and run)
 # Run as root, or as a user with sudo.
 set -eu
 
-packages='gcc clang make pkg-config clang-format libclang-rt-14-dev
+# To build and run.
+packages='gcc make pkg-config
 libzmq3-dev libmicrohttpd-dev libprotobuf-c-dev protobuf-c-compiler libsodium-dev libjansson-dev
-libpq-dev postgresql-15 postgresql-client-15 postgresql-server-dev-15 postgresql-15-pgtap libtap-parser-sourcehandler-pgtap-perl
-libopenblas-dev liblapacke-dev libcmocka-dev jq procps curl iproute2 nftables
-prometheus mandoc systemd bash-completion slurmctld slurmd slurm-client python3-yaml dpkg-dev emscripten'
+libpq-dev postgresql-15 postgresql-client-15 libopenblas-dev liblapacke-dev jq procps'
+# To test as well.
+tests='clang clang-format libclang-rt-14-dev git curl iproute2 nftables dpkg-dev
+postgresql-server-dev-15 postgresql-15-pgtap libtap-parser-sourcehandler-pgtap-perl libcmocka-dev
+prometheus mandoc systemd bash-completion slurmctld slurmd slurm-client python3 python3-yaml openjdk-17-jdk-headless'
+if [ "${1:-}" = --run ]; then shift; else packages="$packages $tests"; fi
 # Of them, those that Debian would start, and start again at each boot: Kroo's tests start their own.
 daemons='prometheus slurmctld slurmd munge'
 
