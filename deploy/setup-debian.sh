@@ -9,7 +9,7 @@ set -eu
 # To build and run.
 packages='gcc make pkg-config
 libzmq3-dev libmicrohttpd-dev libprotobuf-c-dev protobuf-c-compiler libsodium-dev libjansson-dev
-libpq-dev postgresql-15 postgresql-client-15 libopenblas-dev liblapacke-dev jq procps'
+libpq-dev postgresql-15 postgresql-client-15 libopenblas-dev liblapacke-dev jq procps emscripten'
 # To test as well.
 tests='clang clang-format libclang-rt-14-dev git curl iproute2 nftables dpkg-dev
 postgresql-server-dev-15 postgresql-15-pgtap libtap-parser-sourcehandler-pgtap-perl libcmocka-dev

@@ -110,11 +110,11 @@ for line in text.splitlines():
             wrong("Containerfile", f"a shell would be process 1: {line}")
     elif word[0] not in ("RUN", "COPY", "USER", "WORKDIR", "VOLUME", "EXPOSE", "STOPSIGNAL"):
         wrong("Containerfile", f"unknown: {line}")
-wanted = set(re.search(r"packages='([^']*)'", open(f"{root}/deploy/setup-debian.sh").read()).group(1).split())
+wanted = set(" ".join(re.findall(r"^(?:packages|tests)='([^']*)'", open(f"{root}/deploy/setup-debian.sh").read(), re.M)).split())
 built = re.search(r"install -y --no-install-recommends([^&]*)&&", text).group(1).split()
 for package in built:
     if package not in wanted:
-        wrong("Containerfile", f"{package} is not what deploy/setup-debian.sh installs to build")
+        wrong("Containerfile", f"{package} is not what deploy/setup-debian.sh installs")
 
 # --- systemd and Slurm ---
 for path in glob.glob(f"{root}/deploy/systemd/*.service"):
