@@ -23,7 +23,7 @@ SANFLAGS := $(if $(SAN),-fsanitize=$(SAN) -fno-omit-frame-pointer -fno-sanitize-
 CFLAGS_ALL = -std=c17 $(OPTIMIZE) $(WARNINGS) $(SANFLAGS) -D_GNU_SOURCE -I. -I$(BUILD)/gen -pthread $(CFLAGS)
 LDFLAGS_ALL := $(SANFLAGS) -pthread $(LDFLAGS)
 
-PKG = $(shell pkg-config --silence-errors $(1) $(2))
+PKG = $(shell pkg-config --silence-errors $(1) $(2) 2>/dev/null)
 PG_CFLAGS := -I$(shell pg_config --includedir 2>/dev/null)
 PROTO_LIBS := $(call PKG,--libs,libzmq libprotobuf-c libsodium jansson)
 SQL_LIBS := -lpq
@@ -381,7 +381,8 @@ install: all man
 	for unit in deploy/systemd/*.service; do \
 	  sed 's|/usr/bin/|$(PREFIX)/bin/|' $$unit >$(DESTDIR)$(PREFIX)/lib/systemd/system/$${unit##*/}; done
 	chmod 644 $(DESTDIR)$(PREFIX)/lib/systemd/system/kroo-*.service
-	for page in README.md deploy/README.md coordinator/README.md proto/README.md sql/README.md; do \
+	for page in README.md SECURITY.md docs/README.md docs/cluster.svg deploy/README.md deploy/SCALE.md \
+	  coordinator/README.md proto/README.md sql/README.md weights/FORMAT.md; do \
 	  install -D -m 644 $$page $(DESTDIR)$(PREFIX)/share/doc/kroo/$$page; done
 	for folder in $(INSTALLED_EXAMPLES); do \
 	  install -d $(DESTDIR)$(PREFIX)/share/kroo/$$folder && \
@@ -409,7 +410,7 @@ deb-test: deb
 # README.md followed word for word on a bare Debian (root, debootstrap); the transcript is $(BUILD)/newcomer.txt.
 newcomer:
 	@mkdir -p $(BUILD)
-	@sh tests/run.sh tests/newcomer.sh
+	@sh tests/run.sh tests/system/newcomer.sh
 .PHONY: newcomer
 
 -include $(shell find $(BUILD)/obj $(WEB_BUILD)/obj -name '*.d' 2>/dev/null)

@@ -12,7 +12,7 @@ command -v debootstrap >/dev/null || skip "debootstrap is not installed"
 if [ -z "${KROO_NEWCOMER_INSIDE:-}" ]; then
     exec env KROO_NEWCOMER_INSIDE=1 unshare --mount "$0" "$@"
 fi
-. "$(dirname "$0")/system/lib.sh"
+. "$(dirname "$0")/lib.sh"
 
 transcript=$build/newcomer.txt
 release=$(. /etc/os-release && echo "$VERSION_CODENAME")
