@@ -40,8 +40,6 @@ fi
     echo "setup: not a Debian system; install the equivalents of:$missing" >&2
     exit 1
 }
-echo "setup: installing$missing"
-
 # Debian's package would start a server of its own on port 5432; Kroo has no use for it.
 if ! [ -e /etc/postgresql-common/createcluster.conf ]; then
     $root mkdir -p /etc/postgresql-common
@@ -59,13 +57,20 @@ if ! [ -e "$policy" ]; then
     printf '#!/bin/sh\nexit 101\n' | $root tee "$policy" >/dev/null
     $root chmod 755 "$policy"
 fi
-if ! { $root env DEBIAN_FRONTEND=noninteractive apt-get update -qq &&
-    $root env DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends \
-        -o Dpkg::Options::=--force-confold $missing; } >"$log" 2>&1 </dev/null; then
+fail() {
     tail -n 20 "$log" >&2
     echo "setup: apt-get failed" >&2
     exit 1
-fi
+}
+install() {
+    $root env LC_ALL=C DEBIAN_FRONTEND=noninteractive apt-get install --no-install-recommends \
+        -o Dpkg::Options::=--force-confold "$@" $missing </dev/null
+}
+$root apt-get update -qq >"$log" 2>&1 || fail
+size=$(install --assume-no 2>/dev/null | sed -n 's/^Need to get \([^/]*B\).*/, \1 to fetch/p')
+echo "setup: installing$missing"
+echo "setup: $(printf '%s\n' $missing | wc -l) packages and what they need$size; this takes minutes"
+install -y -qq >"$log" 2>&1 || fail
 for daemon in $fresh; do
     $root systemctl disable "$daemon" >/dev/null 2>&1 || :
 done
