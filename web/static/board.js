@@ -4,8 +4,8 @@
 
 export const LETTERS = "ABCDEFabcdef";
 const SVG = "http://www.w3.org/2000/svg";
-const WIDTH = 640, HEIGHT = 252, COLUMN = 82, LEFT = 115, ROW = { upper: 78, lower: 174 }, PIT = 36;
-const STORE = { width: 62, height: 184, left: 6, right: 572, top: 34 };
+const WIDTH = 640, HEIGHT = 266, COLUMN = 82, LEFT = 115, ROW = { upper: 84, lower: 180 }, PIT = 36;
+const STORE = { width: 62, height: 184, left: 6, right: 572, top: 40 };
 const GOLDEN = Math.PI * (3 - Math.sqrt(5));
 const STEP_MS = 130, SOWING_MS = 1300, TAKING_MS = 450;
 
@@ -69,7 +69,7 @@ export class Board {
     constructor(container, { choose = null } = {}) {
         this.#choose = choose;
         this.#svg = make("svg", { class: "board", viewBox: `0 0 ${WIDTH} ${HEIGHT}` });
-        make("rect", { class: "board-wood", x: 1, y: 26, width: WIDTH - 2, height: 200, rx: 26 }, this.#svg);
+        make("rect", { class: "board-wood", x: 1, y: 28, width: WIDTH - 2, height: 208, rx: 28 }, this.#svg);
         for (let side = 0; side < 2; side += 1) this.#stores.push(this.#makeStore());
         for (let house = 0; house < 12; house += 1) this.#houses.push(this.#makeHouse(house));
         this.marks = make("g", { class: "board-marks", "aria-hidden": "true" }, this.#svg);
@@ -121,14 +121,14 @@ export class Board {
         this.#houses.forEach(({ group, label, count, score }, house) => {
             const [x, y] = this.#point(house), lower = y === ROW.lower;
             group.setAttribute("transform", `translate(${x} ${y})`);
-            label.setAttribute("y", lower ? 71 : -59);
-            count.setAttribute("y", lower ? 71 : -59);
-            score.setAttribute("y", lower ? 50 : -40);
+            label.setAttribute("y", lower ? 78 : -63);
+            count.setAttribute("y", lower ? 78 : -63);
+            score.setAttribute("y", lower ? 51 : -41);
         });
         this.#stores.forEach(({ group, name }, side) => {
             const [x, y] = this.#point(`store${side}`);
             group.setAttribute("transform", `translate(${x} ${y})`);
-            name.setAttribute("y", STORE.height / 2 + 27);
+            name.setAttribute("y", STORE.height / 2 + 34);
             name.textContent = sideName(side);
         });
     }
