@@ -85,13 +85,14 @@ export class Board {
         const group = make("g", { class: "board-house", "data-house": LETTERS[house] }, this.#svg);
         make("circle", { class: "board-pit", r: PIT }, group);
         const seeds = make("g", { class: "board-seeds" }, group);
-        const label = make("text", { class: "board-letter", "text-anchor": "end", x: -4 }, group);
-        const count = make("text", { class: "board-count", x: 2 }, group);
-        const score = make("text", { class: "board-score", "text-anchor": "middle" }, group);
+        const words = make("g", { class: "board-words", "aria-hidden": "true" }, this.#svg);
+        const label = make("text", { class: "board-letter", "text-anchor": "end", x: -4 }, words);
+        const count = make("text", { class: "board-count", x: 2 }, words);
+        const score = make("text", { class: "board-score", "text-anchor": "middle" }, words);
         label.textContent = LETTERS[house];
         if (this.#choose) group.setAttribute("role", "button");
         else group.setAttribute("aria-hidden", "true");
-        return { group, seeds, label, count, score, turn: house * 1.7 };
+        return { group, words, seeds, label, count, score, turn: house * 1.7 };
     }
 
     #makeStore() {
@@ -118,9 +119,9 @@ export class Board {
     }
 
     #place() {
-        this.#houses.forEach(({ group, label, count, score }, house) => {
+        this.#houses.forEach(({ group, words, label, count, score }, house) => {
             const [x, y] = this.#point(house), lower = y === ROW.lower;
-            group.setAttribute("transform", `translate(${x} ${y})`);
+            [group, words].forEach((part) => part.setAttribute("transform", `translate(${x} ${y})`));
             label.setAttribute("y", lower ? 78 : -63);
             count.setAttribute("y", lower ? 78 : -63);
             score.setAttribute("y", lower ? 51 : -41);
@@ -195,7 +196,7 @@ export class Board {
     #drawHouse(house, count) {
         const part = this.#houses[house];
         part.count.textContent = count;
-        part.group.classList.toggle("is-empty", count === 0);
+        part.words.classList.toggle("is-empty", count === 0);
         this.#drawSeeds(part.seeds, count, seedPlaces(count, PIT - 6, PIT - 6, part.turn));
     }
 
