@@ -98,6 +98,29 @@ $(BUILD)/obj/gen/queries_data.o: $(QUERIES_C)
 	@mkdir -p $(@D)
 	$(CC) $(CFLAGS_ALL) -c -o $@ $<
 
+# And the web page: its files and what it asks. Plots come from npm, once for all builds of this folder.
+NPM_FOLDER ?= $(if $(filter build build/%,$(BUILD)),build,$(BUILD))/npm
+NPM_FILES := $(addprefix $(NPM_FOLDER)/node_modules/uplot/dist/,uPlot.esm.js uPlot.min.css)
+$(NPM_FILES) &: web/package.json web/package-lock.json web/.npmrc
+	@command -v npm >/dev/null || { echo 'make: the web page needs npm (Debian: apt-get install npm, or deploy/setup-debian.sh)' >&2; exit 1; }
+	@mkdir -p $(NPM_FOLDER) && cp $^ $(NPM_FOLDER)
+	cd $(NPM_FOLDER) && npm ci --no-audit --no-fund --loglevel=error
+	@touch $(NPM_FILES)
+# Files of the page that are made: rules elsewhere may add theirs.
+WEB_MADE += $(NPM_FILES)
+WEB_FILES = $(sort $(wildcard web/static/*)) $(WEB_MADE)
+WEB_CALLS := $(sort $(wildcard web/api/*.sql))
+$(BUILD)/gen/web/web_files.c: $(WEB_FILES) web/embed.sh
+	@mkdir -p $(@D)
+	sh web/embed.sh $(WEB_FILES) > $@.tmp && mv $@.tmp $@
+$(BUILD)/gen/web/web_calls.c: $(WEB_CALLS) web/embed_api.sh
+	@mkdir -p $(@D)
+	sh web/embed_api.sh $(WEB_CALLS) > $@.tmp && mv $@.tmp $@
+$(BUILD)/obj/gen/web_%.o: $(BUILD)/gen/web/web_%.c
+	@mkdir -p $(@D)
+	$(CC) $(CFLAGS_ALL) -MMD -MP -c -o $@ $<
+WEB_OBJECTS := $(BUILD)/obj/gen/web_files.o $(BUILD)/obj/gen/web_calls.o
+
 # The engine's name: its sources' digest, so that equal sources have equal names everywhere.
 ENGINE_BUILD := kroo-engine 1 $(shell cat $(sort $(wildcard engine/*.[ch])) | sha256sum | cut -c1-12)
 $(BUILD)/obj/engine/build.o: $(wildcard engine/*.[ch])
@@ -124,7 +147,7 @@ $(LIB_PROTO): $(call obj,$(PROTO_SRC)) $(BUILD)/obj/gen/kroo.pb-c.o ; $(archive)
 $(LIB_SQL): $(call obj,$(SQL_SRC)) $(BUILD)/obj/gen/migrations_data.o $(BUILD)/obj/gen/queries_data.o ; $(archive)
 $(LIB_WORKER): $(call obj,$(WORKER_SRC)) ; $(archive)
 $(LIB_EVAL): $(call obj,$(EVAL_SRC)) ; $(archive)
-$(LIB_COORDINATOR): $(call obj,$(COORDINATOR_SRC)) ; $(archive)
+$(LIB_COORDINATOR): $(call obj,$(COORDINATOR_SRC)) $(WEB_OBJECTS) ; $(archive)
 
 link = $(CC) $(LDFLAGS_ALL) -o $@ $(filter %.o,$^) $(filter %.a,$^)
 $(BUILD)/kroo-engine: $(call obj,$(wildcard engine/cli/*.c)) $(LIB_ENGINE)
