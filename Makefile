@@ -65,6 +65,7 @@ help:
 	  'make format     format the sources' \
 	  'make man        man pages and completions into $(BUILD)/manual/' \
 	  'make install    PREFIX=/usr/local DESTDIR=' \
+	  'make npm        the JavaScript reader of weights as a package in $(BUILD)/npm/' \
 	  'make extension  build the server extension; make install-extension puts it where PostgreSQL looks'
 
 # --- generated code ---------------------------------------------------------------------------------------
@@ -160,6 +161,31 @@ $(BUILD)/kroo-coordinator: $(call obj,coordinator/coordinator_main.c) $(LIB_COOR
 	$(link) $(PROTO_LIBS) $(SQL_LIBS) $(HTTP_LIBS) -lm
 $(BUILD)/kroo: $(call obj,$(wildcard coordinator/cli/*.c)) $(LIB_COORDINATOR) $(LIB_SQL) $(LIB_PROTO) $(LIB_ENGINE)
 	$(link) $(PROTO_LIBS) $(SQL_LIBS) $(BLAS_LIBS) -lm
+
+# --- the pages' engine: engine/ as WebAssembly, the same for every variant of the build --------------------------
+# One thread, no files, no glue: web/static/engine.js gives it the little it asks for. WASM=no builds without it, and
+# the pages that need it say so.
+WEB_BUILD := $(patsubst %$(VARIANT:-%=/%),%,$(BUILD))/web
+EMCC ?= emcc
+WASM ?= yes
+WASM_ENGINE := $(if $(filter-out no,$(WASM)),$(WEB_BUILD)/kroo-engine.wasm)
+WASM_SRC := $(filter-out engine/build.c,$(ENGINE_SRC)) $(wildcard web/engine/*.c)
+WASM_OBJ := $(patsubst %.c,$(WEB_BUILD)/obj/%.o,$(WASM_SRC))
+# size_t has 32 bits there: what that cuts off is of no use to a page.
+WASM_CFLAGS := -std=c17 -O3 -msimd128 $(WARNINGS) -Wno-shorten-64-to-32 -D_GNU_SOURCE -I.
+WASM_LDFLAGS := -O3 -msimd128 --no-entry -sSTANDALONE_WASM -sALLOW_MEMORY_GROWTH=1 -sINITIAL_MEMORY=4MB \
+  -sTOTAL_STACK=1MB -sMAXIMUM_MEMORY=256MB -sERROR_ON_UNDEFINED_SYMBOLS=0 -sWARN_ON_UNDEFINED_SYMBOLS=0
+HAVE_EMCC = command -v $(EMCC) >/dev/null || { echo "make: $(EMCC) is missing, which compiles the engine for the web pages:" \
+  "install emscripten (deploy/setup-debian.sh does), or build without: make WASM=no"; exit 1; }
+$(WEB_BUILD)/obj/%.o: %.c
+	@$(HAVE_EMCC)
+	@mkdir -p $(@D)
+	$(EMCC) $(WASM_CFLAGS) -MMD -MP -c -o $@ $<
+$(WEB_BUILD)/kroo-engine.wasm: $(WASM_OBJ)
+	@$(HAVE_EMCC)
+	rm -f $(WEB_BUILD)/obj/engine.a && emar rcs $(WEB_BUILD)/obj/engine.a $^
+	$(EMCC) $(WASM_LDFLAGS) -o $@ $(WEB_BUILD)/obj/web/engine/bridge.o $(WEB_BUILD)/obj/engine.a
+all: $(WASM_ENGINE)
 
 # --- the server extension: sql/extension/, the rules engine inside PostgreSQL -----------------------------------
 EXTENSION := $(BUILD)/extension/kroo_oware.so
@@ -274,11 +300,15 @@ demo: setup
 	@sh deploy/demo.sh
 
 SYSTEM_TESTS := $(sort $(wildcard tests/system/test_*.sh))
+WEB_TESTS := $(if $(WASM_ENGINE),$(sort $(wildcard tests/web/test_*.mjs)))
+unit-web: all
+	@KROO_BUILD=$(abspath $(BUILD)) KROO_WEB_BUILD=$(abspath $(WEB_BUILD)) sh tests/run.sh $(WEB_TESTS)
+.PHONY: unit-web
 check: setup
 	@$(MAKE) --no-print-directory -j$$(nproc) all unit-programs $(TEST_PROGRAMS) fuzz-replay-programs extension
 	@$(MAKE) --no-print-directory run-tests
 run-tests: $(EXECUTABLES) $(UNIT) $(TEST_PROGRAMS) fuzz-replay-programs
-	@KROO_BUILD=$(abspath $(BUILD)) sh tests/run.sh $(UNIT) $(FUZZ_REPLAY) tests/sql/run.sh $(SYSTEM_TESTS)
+	@KROO_BUILD=$(abspath $(BUILD)) KROO_WEB_BUILD=$(abspath $(WEB_BUILD)) sh tests/run.sh $(UNIT) $(FUZZ_REPLAY) $(WEB_TESTS) tests/sql/run.sh $(SYSTEM_TESTS)
 .PHONY: run-tests
 
 # Kills at random: RUNS of them, chosen by SEED (any, if none is given; it is printed).
@@ -379,6 +409,17 @@ install: all man
 	  install -m 644 deploy/$$folder/* $(DESTDIR)$(PREFIX)/share/kroo/$$folder; done
 INSTALLED_EXAMPLES := prometheus examples slurm kubernetes container
 
+# The JavaScript reader of weights as an npm package; nothing is fetched.
+NPM_SOURCES := $(addprefix clients/js/,package.json README.md kroo-weights.js kroo-weights.d.ts) weights/FORMAT.md
+NPM_PACKAGE := $(BUILD)/npm/kroo-weights-$(shell sed -n 's/.*"version": "\(.*\)".*/\1/p' clients/js/package.json).tgz
+npm: $(NPM_PACKAGE)
+$(NPM_PACKAGE): $(NPM_SOURCES) clients/js/eval.js
+	@command -v npm >/dev/null || { echo 'make npm: npm is missing: install npm, or a Node that brings it'; exit 1; }
+	@rm -rf $(BUILD)/npm && mkdir -p $(BUILD)/npm/package
+	@install -m 644 $(NPM_SOURCES) $(BUILD)/npm/package && install -m 755 clients/js/eval.js $(BUILD)/npm/package
+	cd $(BUILD)/npm/package && npm pack --silent --offline --pack-destination ..
+.PHONY: npm
+
 # Debian packages in $(BUILD)/deb; deb-test installs them on a bare Debian and plays there (root, debootstrap).
 deb: all man
 	@sh deploy/deb/build.sh $(abspath $(BUILD))
@@ -386,4 +427,4 @@ deb-test: deb
 	@KROO_BUILD=$(abspath $(BUILD)) sh tests/run.sh deploy/deb/test.sh
 .PHONY: deb deb-test
 
--include $(shell find $(BUILD)/obj -name '*.d' 2>/dev/null)
+-include $(shell find $(BUILD)/obj $(WEB_BUILD)/obj -name '*.d' 2>/dev/null)
