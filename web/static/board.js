@@ -178,6 +178,7 @@ export class Board {
 
     // One house is in the tab order; arrows lead to the others.
     #tabStop(house) {
+        if (!this.#choose) return;
         this.#houses.forEach(({ group }, at) => group.setAttribute("tabindex", at === house ? 0 : -1));
     }
 
