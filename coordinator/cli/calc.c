@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "coordinator/calc.h"
+#include "coordinator/cli/parse.h"
 
 static const char doc[] =
     "Answers JSON requests, one a line from standard input to standard output."
@@ -65,7 +66,7 @@ int calc_command(int argc, char **argv)
     struct line line = {0};
     bool written = true;
     argp_err_exit_status = 2;
-    argp_parse(&argp, argc, argv, 0, NULL, NULL);
+    parse_line(&argp, argc, argv, NULL);
     while (written && line_read(&line)) {
         char *answer = calc_answer(line.text ? line.text : "", line.length);
         /* Each answer leaves at once: the asker may be a program that waits for it. */

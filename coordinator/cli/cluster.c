@@ -16,6 +16,7 @@
 #include "coordinator/captures.h"
 #include "coordinator/cli/args.h"
 #include "coordinator/cli/commands.h"
+#include "coordinator/cli/parse.h"
 #include "coordinator/cli/connect.h"
 #include "coordinator/cli/daemon.h"
 #include "coordinator/cli/postgres.h"
@@ -363,7 +364,7 @@ int up_command(int argc, char **argv)
     };
     struct up_request request = {.workers = (int)sysconf(_SC_NPROCESSORS_ONLN)};
     struct cluster cluster;
-    argp_parse(&argp, argc, argv, 0, NULL, &request);
+    parse_line(&argp, argc, argv, &request);
     int status = open_cluster(&cluster, request.common.dir, true) == 0 ? bring_up(&cluster, &request)
                                                                        : COMMAND_REFUSED;
     if (status == COMMAND_DONE && request.common.json)
@@ -400,7 +401,7 @@ int down_command(int argc, char **argv)
     struct args_common common = {0};
     struct cluster cluster;
     char pids[PATH_MAX];
-    argp_parse(&argp, argc, argv, 0, NULL, &common);
+    parse_line(&argp, argc, argv, &common);
     if (open_cluster(&cluster, common.dir, false) != 0) {
         close_cluster(&cluster);
         return COMMAND_REFUSED;
@@ -484,7 +485,7 @@ int migrate_command(int argc, char **argv)
     };
     struct args_common common = {0};
     char reason[512];
-    argp_parse(&argp, argc, argv, 0, NULL, &common);
+    parse_line(&argp, argc, argv, &common);
     int applied = -1, status;
     uint64_t segments = 0;
     struct settings *settings = connect_settings(&common, &status);

@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "coordinator/cli/commands.h"
+#include "coordinator/cli/parse.h"
 #include "coordinator/cli/connect.h"
 #include "coordinator/cli/engine_program.h"
 #include "coordinator/cli/sealing.h"
@@ -363,7 +364,7 @@ int engine_add_command(int argc, char **argv)
     struct addition addition = {.upload = {.wanted = false}};
     void *bytes = NULL;
     size_t size = 0;
-    argp_parse(&argp, argc, argv, 0, NULL, &addition);
+    parse_line(&argp, argc, argv, &addition);
     signal(SIGPIPE, SIG_IGN);
     int status = upload_check(&addition.upload);
     if (status == COMMAND_DONE)

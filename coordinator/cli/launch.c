@@ -6,6 +6,7 @@
 #include <sys/random.h>
 
 #include "coordinator/cli/commands.h"
+#include "coordinator/cli/names.h"
 #include "coordinator/cli/connect.h"
 #include "coordinator/cli/follow.h"
 #include "coordinator/cli/live.h"
@@ -286,7 +287,7 @@ int launch_find_weights(struct store *store, const char *text, const char *rules
     uint64_t number = 0;
     enum store_error error = store_weights_find(store, text, &found, &number);
     if (error == STORE_ERROR_REFUSED)
-        return args_refuse("weights \"%.80s\": %s (`kroo weights ls` lists them)", text, store_reason(store));
+        return names_refuse_weights(store, text);
     if (error != STORE_OK)
         return connect_failed(store, error);
     if (strcmp(found.rules, rules) != 0)

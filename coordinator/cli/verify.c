@@ -4,6 +4,7 @@
 
 #include "coordinator/cli/args.h"
 #include "coordinator/cli/commands.h"
+#include "coordinator/cli/parse.h"
 #include "coordinator/cli/connect.h"
 #include "coordinator/cli/table.h"
 #include "coordinator/verify.h"
@@ -125,7 +126,7 @@ int verify_command(int argc, char **argv)
     struct verify_request request = {0};
     struct verify_totals totals = {0};
     struct store_table list;
-    argp_parse(&argp, argc, argv, 0, NULL, &request);
+    parse_line(&argp, argc, argv, &request);
     int status;
     struct store *store = connect_reader(&request.common, &status);
     if (!store)

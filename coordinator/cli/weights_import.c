@@ -6,6 +6,7 @@
 
 #include "coordinator/cli/args.h"
 #include "coordinator/cli/commands.h"
+#include "coordinator/cli/parse.h"
 #include "coordinator/cli/connect.h"
 #include "coordinator/cli/table.h"
 #include "proto/artifact.h"
@@ -189,7 +190,7 @@ int weights_import_command(int argc, char **argv)
     struct imported imported = {0};
     struct store_weights stored = {.has_parent = false};
     uint64_t number = 0;
-    argp_parse(&argp, argc, argv, 0, NULL, &request);
+    parse_line(&argp, argc, argv, &request);
     int status = read_weights(&request, &imported);
     if (status == COMMAND_DONE && !request.dry_run)
         status = put(&request, &imported, &stored, &number);
