@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "coordinator/cli/commands.h"
 #include "coordinator/cli/terminal.h"
@@ -182,8 +183,11 @@ static void say(const char *kind, enum terminal_paint paint, const char *text)
         json_decref(object);
         return;
     }
-    fprintf(stderr, "%s%s:%s %s\n", terminal_begin(stderr, paint), strcmp(kind, "error") == 0 ? "kroo" : kind,
-            terminal_end(stderr), text);
+    if (strcmp(kind, "note") == 0)
+        fprintf(stderr, "%s\n", text);
+    else
+        fprintf(stderr, "%s%s:%s %s\n", terminal_begin(stderr, paint),
+                strcmp(kind, "error") == 0 ? "kroo" : kind, terminal_end(stderr), text);
 }
 
 static void say_formatted(const char *kind, enum terminal_paint paint, const char *format, va_list arguments)
@@ -215,4 +219,19 @@ void args_warn(const char *format, ...)
     va_start(arguments, format);
     say_formatted("warning", TERMINAL_CARE, format, arguments);
     va_end(arguments);
+}
+
+void args_note(const char *format, ...)
+{
+    va_list arguments;
+    if (captured)
+        return;
+    va_start(arguments, format);
+    say_formatted("note", TERMINAL_PLAIN, format, arguments);
+    va_end(arguments);
+}
+
+bool args_hides_progress(void)
+{
+    return in_json && isatty(STDERR_FILENO) != 1;
 }

@@ -52,6 +52,10 @@ int args_refuse(const char *format, ...) __attribute__((format(printf, 1, 2)));
 #define ARGS_DRIVEN "KROO_DRIVEN"
 /* `warning: ...` on standard error. */
 void args_warn(const char *format, ...) __attribute__((format(printf, 1, 2)));
+/* A remark on standard error: the text as it is, or `{"note": TEXT}`. */
+void args_note(const char *format, ...) __attribute__((format(printf, 1, 2)));
+/* Nobody would see a progress bar, and a program would stumble over it. */
+bool args_hides_progress(void);
 /* The number in `text` as far as the text is one: 0, or -1. */
 int args_parse_number(const char *text, uint64_t low, uint64_t high, uint64_t *out);
 

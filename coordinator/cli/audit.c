@@ -193,8 +193,8 @@ int audit_command(int argc, char **argv)
     if (number && request.wait)
         status = wait_for(store, number);
     else if (number)
-        fprintf(stderr, "asked for as request %llu; `kroo audit %llu` shows how far it is\n",
-                (unsigned long long)number, (unsigned long long)request.id);
+        args_note("asked for as request %llu; `kroo audit %llu` shows how far it is",
+                  (unsigned long long)number, (unsigned long long)request.id);
     if (status == COMMAND_DONE)
         status = print(store, &request);
     store_close(store);

@@ -167,17 +167,17 @@ static int tell(const struct book_request *request, const struct volume *volume)
         return table_json_print(volume_json(volume));
     artifact_hex(volume->row.sha256, hex);
     printf("%s %s\n", volume->row.name, hex);
-    fprintf(stderr, "%u openings for %s%s\n", volume->row.openings, volume->row.rules,
-            volume->existed ? ", there already" : "");
+    args_note("%u openings for %s%s", volume->row.openings, volume->row.rules,
+              volume->existed ? ", there already" : "");
     if (volume->counts.tried > 0)
-        fprintf(stderr, "kept %llu of %llu tried: %llu duplicates, %llu unbalanced, %llu ended\n",
-                (unsigned long long)volume->counts.kept, (unsigned long long)volume->counts.tried,
-                (unsigned long long)volume->counts.duplicates, (unsigned long long)volume->counts.unbalanced,
-                (unsigned long long)volume->counts.ended);
+        args_note("kept %llu of %llu tried: %llu duplicates, %llu unbalanced, %llu ended",
+                  (unsigned long long)volume->counts.kept, (unsigned long long)volume->counts.tried,
+                  (unsigned long long)volume->counts.duplicates,
+                  (unsigned long long)volume->counts.unbalanced, (unsigned long long)volume->counts.ended);
     if (m->pairs > 0)
-        fprintf(stderr, "of %llu pairs the opening decided %llu (WL): %.1f %%\n",
-                (unsigned long long)m->pairs, (unsigned long long)m->classes[BOOK_CLASS_WL],
-                100.0 * (double)m->classes[BOOK_CLASS_WL] / (double)m->pairs);
+        args_note("of %llu pairs the opening decided %llu (WL): %.1f %%", (unsigned long long)m->pairs,
+                  (unsigned long long)m->classes[BOOK_CLASS_WL],
+                  100.0 * (double)m->classes[BOOK_CLASS_WL] / (double)m->pairs);
     return COMMAND_DONE;
 }
 

@@ -21,6 +21,7 @@
 #include "coordinator/cli/daemon.h"
 #include "coordinator/cli/postgres.h"
 #include "coordinator/cli/sealing.h"
+#include "coordinator/cli/table.h"
 #include "proto/artifact.h"
 #include "sql/migrate.h"
 
@@ -368,8 +369,10 @@ int up_command(int argc, char **argv)
     int status = open_cluster(&cluster, request.common.dir, true) == 0 ? bring_up(&cluster, &request)
                                                                        : COMMAND_REFUSED;
     if (status == COMMAND_DONE && request.common.json)
-        printf("{\"dir\":\"%s\",\"config\":\"%s\",\"database\":\"%s\",\"endpoint\":\"%s\",\"workers\":%d}\n",
-               cluster.dir, cluster.config, cluster.postgres.conninfo, cluster.endpoint, request.workers);
+        status = table_json_print(json_pack("{s:s, s:s, s:s, s:s, s:i}", "dir", cluster.dir, "config",
+                                            cluster.config, "database", cluster.postgres.conninfo, "endpoint",
+                                            cluster.endpoint, "workers",
+                                            request.database_only ? 0 : request.workers));
     else if (status == COMMAND_DONE)
         printf("up: %d worker%s, settings in %s\n", request.database_only ? 0 : request.workers,
                request.workers == 1 ? "" : "s", cluster.config);
@@ -413,7 +416,9 @@ int down_command(int argc, char **argv)
     bool stopped = postgres_down(&cluster.postgres);
     if (!stopped)
         args_refuse("PostgreSQL does not stop: see %s/log", cluster.postgres.home);
-    else if (!common.json)
+    else if (common.json)
+        table_json_print(json_pack("{s:s, s:b}", "dir", cluster.dir, "is_running", false));
+    else
         printf("down: nothing of %s runs any more\n", cluster.dir);
     close_cluster(&cluster);
     return stopped ? COMMAND_DONE : COMMAND_REFUSED;
@@ -504,7 +509,8 @@ int migrate_command(int argc, char **argv)
     if (applied < 0)
         return args_refuse("migrate: %s", reason);
     if (common.json)
-        printf("{\"applied\":%d}\n", applied);
+        table_json_print(
+            json_pack("{s:i, s:I}", "applied", applied, "captures_segments", (json_int_t)segments));
     else
         printf("%d applied\n", applied);
     if (segments > 0 && !common.json)

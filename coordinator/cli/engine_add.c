@@ -127,8 +127,8 @@ static int tell(const struct upload *upload, const struct store_engine *engine, 
     if (level == CONFINE_LIMITS)
         args_warn("it was tried with %s, without a root and a network of its own: %s",
                   confine_level_text(level), why);
-    fprintf(stderr, "%s%s; play with it by `kroo match A B --engine-a %s`\n", engine->program,
-            existed ? ", there already" : "", engine->name);
+    args_note("%s%s; play with it by `kroo match A B --engine-a %s`", engine->program,
+              existed ? ", there already" : "", engine->name);
     return COMMAND_DONE;
 }
 

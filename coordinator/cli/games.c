@@ -239,7 +239,7 @@ static int run(struct games *games)
         else
             output_abandon(&games->output);
         if (status == COMMAND_DONE && games->out)
-            fprintf(stderr, "%llu games written to %s\n", (unsigned long long)games->written, games->out);
+            args_note("%llu games written to %s", (unsigned long long)games->written, games->out);
     }
     store_close(store);
     return status;

@@ -133,13 +133,12 @@ static int key_new(int argc, char **argv)
                                           json_sprintf("%s.pub", path)));
     printf("%s\n", public_key);
     if (request.signing)
-        fprintf(stderr,
-                "secret in %s.key, public in %s.pub; sign by `kroo engine add ... --sign %s.key`, give "
-                "workers --trust %s.pub\n",
-                path, path, path, path);
+        args_note("secret in %s.key, public in %s.pub; sign by `kroo engine add ... --sign %s.key`, give "
+                  "workers --trust %s.pub",
+                  path, path, path, path);
     else
-        fprintf(stderr, "secret in %s.key, public in %s.pub; allow it with `kroo key allow %s %s.pub`\n",
-                path, path, name, path);
+        args_note("secret in %s.key, public in %s.pub; allow it with `kroo key allow %s %s.pub`", path, path,
+                  name, path);
     return COMMAND_DONE;
 }
 

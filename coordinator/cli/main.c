@@ -61,7 +61,7 @@ static const struct dispatch_entry commands[] = {
     {"names", names_command, "the names of one kind of thing, a line each", true},
     {"sql", sql_command, "open psql on the cluster's database", true},
     {"migrate", migrate_command, "bring the database's schema to this release", true},
-    {"calc", calc_command, "the calculator behind every figure: JSON requests in, answers out", false},
+    {"calc", calc_command, "the calculator behind every figure: JSON requests in, answers out", true},
     {0},
 };
 

@@ -206,9 +206,13 @@ static int insert(struct driver *driver, const struct request *request)
     free(options);
     if (status != COMMAND_DONE)
         return status;
-    printf("preset %s, version %s\n", request->name, store_cell(&table, 0, 0));
+    if (request->common.json)
+        status = table_json_print(json_pack("{s:s, s:I}", "name", request->name, "version",
+                                            (json_int_t)table_number(&table, 0, 0)));
+    else
+        printf("preset %s, version %s\n", request->name, store_cell(&table, 0, 0));
     store_table_done(&table);
-    return COMMAND_DONE;
+    return status;
 }
 
 static int preset_add(int argc, char **argv)

@@ -43,8 +43,8 @@ static int tell(const struct upload *upload, const struct store_tables *row, boo
                                           existed));
     printf("%s %s\n", row->name, hex);
     if (!row->travels)
-        fprintf(stderr, "larger than 64 MiB: registered, not stored; give each worker the file itself, "
-                        "`kroo-worker --tables FILE`\n");
+        args_note("larger than 64 MiB: registered, not stored; give each worker the file itself, "
+                  "`kroo-worker --tables FILE`");
     return COMMAND_DONE;
 }
 

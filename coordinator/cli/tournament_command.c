@@ -217,8 +217,8 @@ static void say_plan(const struct request *request)
     const struct tournament *tournament = &request->tournament;
     size_t n = tournament->players, pairings = is_gauntlet(request) ? n - 1 : n * (n - 1) / 2;
     unsigned long long pairs = request->options.launch.create.pairs;
-    fprintf(stderr, "%s %s: %zu pairings of %llu pairs, %llu games; `kroo ratings %s` shows how it stands\n",
-            tournament->kind, tournament->name, pairings, pairs, 2 * pairs * pairings, tournament->name);
+    args_note("%s %s: %zu pairings of %llu pairs, %llu games; `kroo ratings %s` shows how it stands",
+              tournament->kind, tournament->name, pairings, pairs, 2 * pairs * pairings, tournament->name);
 }
 
 static int run(const struct argp *argp, const char *kind, int argc, char **argv)

@@ -80,7 +80,7 @@ static int verify_all(struct verify_request *request, struct store *store, const
     uint64_t games = 0;
     for (size_t i = 0; i < list->rows; i++)
         games += table_number(list, i, 1);
-    progress_init(&request->progress, "verify", "games", games, false);
+    progress_init(&request->progress, "verify", "games", games, args_hides_progress());
     for (size_t i = 0; i < list->rows; i++) {
         request->games_before = totals->games;
         enum store_error error = verify_experiment(store, table_number(list, i, 0), &watch, totals);

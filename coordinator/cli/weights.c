@@ -305,8 +305,8 @@ static int export_to(const struct weights_request *request, const struct subject
         return table_json_print(json_pack("{s:s, s:s, s:I}", "out", request->out, "sha256", subject->sha256,
                                           "number", (json_int_t)subject->number));
     if (status == COMMAND_DONE && request->out)
-        fprintf(stderr, "weights %llu (sha256 %s) written to %s\n", (unsigned long long)subject->number,
-                subject->sha256, request->out);
+        args_note("weights %llu (sha256 %s) written to %s", (unsigned long long)subject->number,
+                  subject->sha256, request->out);
     return status;
 }
 
@@ -371,7 +371,7 @@ static int tell_promotion(const struct weights_request *request, uint64_t number
             request->experiment ? json_integer((json_int_t)request->experiment) : json_null(), "text", text));
     printf("%s\n", *text ? text : "promoted");
     if (!request->experiment)
-        fprintf(stderr, "promoted by hand: recorded under your name, without a verdict as proof\n");
+        args_note("promoted by hand: recorded under your name, without a verdict as proof");
     return COMMAND_DONE;
 }
 

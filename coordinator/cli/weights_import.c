@@ -162,8 +162,8 @@ static int tell(const struct import_request *request, const struct imported *imp
                                           imported->weights->rules, "size", (json_int_t)imported->size));
     if (number)
         printf("%llu\n", (unsigned long long)number);
-    fprintf(stderr, "%s for %s, %zu bytes, sha256 %s%s%s%s\n", kind, imported->weights->rules, imported->size,
-            imported->hex, *name ? ", named " : "", name, number ? "" : ": sound, and not stored");
+    args_note("%s for %s, %zu bytes, sha256 %s%s%s%s", kind, imported->weights->rules, imported->size,
+              imported->hex, *name ? ", named " : "", name, number ? "" : ": sound, and not stored");
     return COMMAND_DONE;
 }
 
