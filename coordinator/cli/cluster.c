@@ -22,6 +22,7 @@
 #include "coordinator/cli/postgres.h"
 #include "coordinator/cli/sealing.h"
 #include "coordinator/cli/table.h"
+#include "coordinator/cli/web.h"
 #include "proto/artifact.h"
 #include "sql/migrate.h"
 
@@ -39,6 +40,7 @@ struct cluster {
     char run[120]; /* sockets and pid files: a short path */
     char config[PATH_MAX];
     char endpoint[160];
+    char web[WEB_ADDRESS];
     struct postgres postgres;
     int lock;
 };
@@ -169,9 +171,9 @@ static int write_config(const struct cluster *cluster)
     fprintf(file,
             "# Written by `kroo up`: the private cluster of this folder.\n"
             "database = %s\nendpoint = %s\nterm_ms = %d\nprogress_ms = %d\ndrain_ms = %d\n"
-            "sign = %s/keys/cluster.sign.key\ntrust = %s/keys/cluster.sign.pub\n",
+            "sign = %s/keys/cluster.sign.key\ntrust = %s/keys/cluster.sign.pub\nweb = %s\n",
             cluster->postgres.conninfo, cluster->endpoint, CLUSTER_TERM_MS, CLUSTER_PROGRESS_MS,
-            CLUSTER_DRAIN_MS, cluster->dir, cluster->dir);
+            CLUSTER_DRAIN_MS, cluster->dir, cluster->dir, cluster->web);
     if (fclose(file) != 0 || rename(fresh, cluster->config) != 0)
         return args_refuse("%s: %s", cluster->config, strerror(errno)), -1;
     return 0;
@@ -270,7 +272,18 @@ struct up_request {
     struct args_common common;
     int workers;
     bool database_only;
+    const char *web; /* NULL: chosen here */
 };
+
+static void choose_web(struct cluster *cluster, const struct up_request *request)
+{
+    char pids[PATH_MAX];
+    pid_file(cluster, "coordinator", pids);
+    bool is_running = daemon_pid(pids) != 0;
+    web_choose(cluster->dir, cluster->config, is_running, request->web, cluster->web);
+    if (is_running && request->web)
+        args_warn("the coordinator runs already: --web holds from its next start on");
+}
 
 /* Without the extension all but a few queries work, so its failure is no reason to stop. */
 static void offer_extension(const char *conninfo)
@@ -308,6 +321,7 @@ static int bring_up(struct cluster *cluster, const struct up_request *request)
         return args_refuse("migrations: %s", reason);
     offer_extension(cluster->postgres.conninfo);
     count_captures(cluster->postgres.conninfo);
+    choose_web(cluster, request);
     if (write_config(cluster) != 0)
         return COMMAND_REFUSED;
     if (fresh && sign_what_is_there(cluster) != COMMAND_DONE)
@@ -323,7 +337,7 @@ static int bring_up(struct cluster *cluster, const struct up_request *request)
     return COMMAND_DONE;
 }
 
-enum { OPTION_WORKERS = 'n', OPTION_DATABASE_ONLY = 0x4000 };
+enum { OPTION_WORKERS = 'n', OPTION_DATABASE_ONLY = 0x4000, OPTION_WEB };
 
 static error_t up_parse(int key, char *text, struct argp_state *state)
 {
@@ -338,9 +352,29 @@ static error_t up_parse(int key, char *text, struct argp_state *state)
     case OPTION_DATABASE_ONLY:
         request->database_only = true;
         return 0;
+    case OPTION_WEB:
+        request->web = text;
+        return 0;
     default:
         return ARGP_ERR_UNKNOWN;
     }
+}
+
+static void say_up(const struct cluster *cluster, const struct up_request *request)
+{
+    char url[WEB_URL];
+    web_url(cluster->web, url);
+    if (request->common.json) {
+        table_json_print(json_pack("{s:s, s:s, s:s, s:s, s:i, s:s}", "dir", cluster->dir, "config",
+                                   cluster->config, "database", cluster->postgres.conninfo, "endpoint",
+                                   cluster->endpoint, "workers",
+                                   request->database_only ? 0 : request->workers, "web", url));
+        return;
+    }
+    printf("up: %d worker%s, settings in %s\n", request->database_only ? 0 : request->workers,
+           request->workers == 1 ? "" : "s", cluster->config);
+    if (url[0] && !request->database_only)
+        printf("page: %s\n", url);
 }
 
 int up_command(int argc, char **argv)
@@ -349,12 +383,14 @@ int up_command(int argc, char **argv)
         {"workers", OPTION_WORKERS, "N", 0, "Workers to have, one play thread each (default: one per core)",
          1},
         {"database-only", OPTION_DATABASE_ONLY, NULL, 0, "Start and migrate the database, nothing else", 1},
+        {"web", OPTION_WEB, "ADDRESS:PORT", 0,
+         "Where the web page is served; PORT alone: on 127.0.0.1; `off`: nowhere (default: a free port)", 1},
         {0}};
     static const struct argp argp = {
         .options = options,
         .parser = up_parse,
-        .doc = "Start the private cluster of a folder: PostgreSQL (Unix socket, no port), a coordinator, "
-               "workers. "
+        .doc = "Start the private cluster of a folder: PostgreSQL (Unix socket, no port), a coordinator "
+               "with its web page, workers. "
                "What runs already is left running; the number of workers is made N."
                "\vThe folder is var, or --dir, or KROO_DIR. Logs lie in DIR/log, settings in DIR/kroo.conf. "
                "Run as "
@@ -368,14 +404,8 @@ int up_command(int argc, char **argv)
     parse_line(&argp, argc, argv, &request);
     int status = open_cluster(&cluster, request.common.dir, true) == 0 ? bring_up(&cluster, &request)
                                                                        : COMMAND_REFUSED;
-    if (status == COMMAND_DONE && request.common.json)
-        status = table_json_print(json_pack("{s:s, s:s, s:s, s:s, s:i}", "dir", cluster.dir, "config",
-                                            cluster.config, "database", cluster.postgres.conninfo, "endpoint",
-                                            cluster.endpoint, "workers",
-                                            request.database_only ? 0 : request.workers));
-    else if (status == COMMAND_DONE)
-        printf("up: %d worker%s, settings in %s\n", request.database_only ? 0 : request.workers,
-               request.workers == 1 ? "" : "s", cluster.config);
+    if (status == COMMAND_DONE)
+        say_up(&cluster, &request);
     close_cluster(&cluster);
     return status;
 }

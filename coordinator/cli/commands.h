@@ -57,5 +57,6 @@ command_main sql_command, migrate_command;    /* cluster.c */
 command_main overview_command;                /* overview.c */
 command_main names_command;                   /* names.c */
 command_main doctor_command;                  /* doctor.c */
+command_main web_command;                     /* web.c */
 
 #endif

@@ -55,6 +55,7 @@ static const struct dispatch_entry commands[] = {
     {"doctor", doctor_command, "check machine, database, keys, versions, clocks; how to mend what is wrong",
      true},
     {"status", status_command, "the coordinator's state at this moment", true},
+    {"web", web_command, "print the address of the web page", true},
     {"events", events_command, "the event log", true},
     {"key", key_command, "make keys; allow, revoke and list those that may connect", true},
     {"query", query_command, "run a shipped query: endings, openings, lineage, workers, ...", true},
