@@ -99,6 +99,54 @@ $(BUILD)/obj/gen/queries_data.o: $(QUERIES_C)
 	@mkdir -p $(@D)
 	$(CC) $(CFLAGS_ALL) -c -o $@ $<
 
+# The pages' engine: engine/ as WebAssembly, the same for every variant of the build.
+# One thread, no files, no glue: web/static/engine.js gives it the little it asks for. WASM=no builds without it, and
+# the pages that need it say so.
+WEB_BUILD := $(patsubst %$(VARIANT:-%=/%),%,$(BUILD))/web
+EMCC ?= emcc
+WASM ?= yes
+WASM_ENGINE := $(if $(filter-out no,$(WASM)),$(WEB_BUILD)/kroo-engine.wasm)
+WASM_SRC := $(filter-out engine/build.c,$(ENGINE_SRC)) $(wildcard web/engine/*.c)
+WASM_OBJ := $(patsubst %.c,$(WEB_BUILD)/obj/%.o,$(WASM_SRC))
+# size_t has 32 bits there: what that cuts off is of no use to a page.
+WASM_CFLAGS := -std=c17 -O3 -msimd128 $(WARNINGS) -Wno-shorten-64-to-32 -D_GNU_SOURCE -I.
+WASM_LDFLAGS := -O3 -msimd128 --no-entry -sSTANDALONE_WASM -sALLOW_MEMORY_GROWTH=1 -sINITIAL_MEMORY=4MB \
+  -sTOTAL_STACK=1MB -sMAXIMUM_MEMORY=256MB -sERROR_ON_UNDEFINED_SYMBOLS=0 -sWARN_ON_UNDEFINED_SYMBOLS=0
+HAVE_EMCC = command -v $(EMCC) >/dev/null || { echo "make: $(EMCC) is missing, which compiles the engine for the web pages:" \
+  "install emscripten (deploy/setup-debian.sh does), or build without: make WASM=no"; exit 1; }
+$(WEB_BUILD)/obj/%.o: %.c
+	@$(HAVE_EMCC)
+	@mkdir -p $(@D)
+	$(EMCC) $(WASM_CFLAGS) -MMD -MP -c -o $@ $<
+$(WEB_BUILD)/kroo-engine.wasm: $(WASM_OBJ)
+	@$(HAVE_EMCC)
+	rm -f $(WEB_BUILD)/obj/engine.a && emar rcs $(WEB_BUILD)/obj/engine.a $^
+	$(EMCC) $(WASM_LDFLAGS) -o $@ $(WEB_BUILD)/obj/web/engine/bridge.o $(WEB_BUILD)/obj/engine.a
+WEB_MADE += $(WASM_ENGINE)
+
+# And the web page: its files and what it asks. Plots come from npm, once for all builds of this folder.
+NPM_FOLDER ?= $(if $(filter build build/%,$(BUILD)),build,$(BUILD))/npm
+NPM_FILES := $(addprefix $(NPM_FOLDER)/node_modules/uplot/dist/,uPlot.esm.js uPlot.min.css)
+$(NPM_FILES) &: web/package.json web/package-lock.json web/.npmrc
+	@command -v npm >/dev/null || { echo 'make: the web page needs npm (Debian: apt-get install npm, or deploy/setup-debian.sh)' >&2; exit 1; }
+	@mkdir -p $(NPM_FOLDER) && cp $^ $(NPM_FOLDER)
+	cd $(NPM_FOLDER) && npm ci --no-audit --no-fund --loglevel=error
+	@touch $(NPM_FILES)
+# Files of the page that are made: rules elsewhere may add theirs.
+WEB_MADE += $(NPM_FILES)
+WEB_FILES = $(sort $(wildcard web/static/*)) $(WEB_MADE)
+WEB_CALLS := $(sort $(wildcard web/api/*.sql))
+$(BUILD)/gen/web/web_files.c: $(WEB_FILES) web/embed.sh
+	@mkdir -p $(@D)
+	sh web/embed.sh $(WEB_FILES) > $@.tmp && mv $@.tmp $@
+$(BUILD)/gen/web/web_calls.c: $(WEB_CALLS) web/embed_api.sh
+	@mkdir -p $(@D)
+	sh web/embed_api.sh $(WEB_CALLS) > $@.tmp && mv $@.tmp $@
+$(BUILD)/obj/gen/web_%.o: $(BUILD)/gen/web/web_%.c
+	@mkdir -p $(@D)
+	$(CC) $(CFLAGS_ALL) -MMD -MP -c -o $@ $<
+WEB_OBJECTS := $(BUILD)/obj/gen/web_files.o $(BUILD)/obj/gen/web_calls.o
+
 # The engine's name: its sources' digest, so that equal sources have equal names everywhere.
 ENGINE_BUILD := kroo-engine 1 $(shell cat $(sort $(wildcard engine/*.[ch])) | sha256sum | cut -c1-12)
 $(BUILD)/obj/engine/build.o: $(wildcard engine/*.[ch])
@@ -125,7 +173,7 @@ $(LIB_PROTO): $(call obj,$(PROTO_SRC)) $(BUILD)/obj/gen/kroo.pb-c.o ; $(archive)
 $(LIB_SQL): $(call obj,$(SQL_SRC)) $(BUILD)/obj/gen/migrations_data.o $(BUILD)/obj/gen/queries_data.o ; $(archive)
 $(LIB_WORKER): $(call obj,$(WORKER_SRC)) ; $(archive)
 $(LIB_EVAL): $(call obj,$(EVAL_SRC)) ; $(archive)
-$(LIB_COORDINATOR): $(call obj,$(COORDINATOR_SRC)) ; $(archive)
+$(LIB_COORDINATOR): $(call obj,$(COORDINATOR_SRC)) $(WEB_OBJECTS) ; $(archive)
 
 link = $(CC) $(LDFLAGS_ALL) -o $@ $(filter %.o,$^) $(filter %.a,$^)
 $(BUILD)/kroo-engine: $(call obj,$(wildcard engine/cli/*.c)) $(LIB_ENGINE)
@@ -138,31 +186,6 @@ $(BUILD)/kroo-coordinator: $(call obj,coordinator/coordinator_main.c) $(LIB_COOR
 	$(link) $(PROTO_LIBS) $(SQL_LIBS) $(HTTP_LIBS) -lm
 $(BUILD)/kroo: $(call obj,$(wildcard coordinator/cli/*.c)) $(LIB_COORDINATOR) $(LIB_SQL) $(LIB_PROTO) $(LIB_ENGINE)
 	$(link) $(PROTO_LIBS) $(SQL_LIBS) $(BLAS_LIBS) -lm
-
-# --- the pages' engine: engine/ as WebAssembly, the same for every variant of the build --------------------------
-# One thread, no files, no glue: web/static/engine.js gives it the little it asks for. WASM=no builds without it, and
-# the pages that need it say so.
-WEB_BUILD := $(patsubst %$(VARIANT:-%=/%),%,$(BUILD))/web
-EMCC ?= emcc
-WASM ?= yes
-WASM_ENGINE := $(if $(filter-out no,$(WASM)),$(WEB_BUILD)/kroo-engine.wasm)
-WASM_SRC := $(filter-out engine/build.c,$(ENGINE_SRC)) $(wildcard web/engine/*.c)
-WASM_OBJ := $(patsubst %.c,$(WEB_BUILD)/obj/%.o,$(WASM_SRC))
-# size_t has 32 bits there: what that cuts off is of no use to a page.
-WASM_CFLAGS := -std=c17 -O3 -msimd128 $(WARNINGS) -Wno-shorten-64-to-32 -D_GNU_SOURCE -I.
-WASM_LDFLAGS := -O3 -msimd128 --no-entry -sSTANDALONE_WASM -sALLOW_MEMORY_GROWTH=1 -sINITIAL_MEMORY=4MB \
-  -sTOTAL_STACK=1MB -sMAXIMUM_MEMORY=256MB -sERROR_ON_UNDEFINED_SYMBOLS=0 -sWARN_ON_UNDEFINED_SYMBOLS=0
-HAVE_EMCC = command -v $(EMCC) >/dev/null || { echo "make: $(EMCC) is missing, which compiles the engine for the web pages:" \
-  "install emscripten (deploy/setup-debian.sh does), or build without: make WASM=no"; exit 1; }
-$(WEB_BUILD)/obj/%.o: %.c
-	@$(HAVE_EMCC)
-	@mkdir -p $(@D)
-	$(EMCC) $(WASM_CFLAGS) -MMD -MP -c -o $@ $<
-$(WEB_BUILD)/kroo-engine.wasm: $(WASM_OBJ)
-	@$(HAVE_EMCC)
-	rm -f $(WEB_BUILD)/obj/engine.a && emar rcs $(WEB_BUILD)/obj/engine.a $^
-	$(EMCC) $(WASM_LDFLAGS) -o $@ $(WEB_BUILD)/obj/web/engine/bridge.o $(WEB_BUILD)/obj/engine.a
-all: $(WASM_ENGINE)
 
 # --- the server extension: sql/extension/, the rules engine inside PostgreSQL -----------------------------------
 EXTENSION := $(BUILD)/extension/kroo_oware.so
@@ -237,6 +260,9 @@ simulate: $(BUILD)/fault/simulate
 .PHONY: simulate
 SIMULATION := $(call obj,$(wildcard tests/fault/simulation*.c))
 $(BUILD)/tests/coordinator/test_simulation: $(SIMULATION)
+# Pure parts of the command line.
+$(BUILD)/tests/coordinator/test_suggest: $(call obj,coordinator/cli/suggest.c)
+$(BUILD)/tests/coordinator/test_layout: $(call obj,coordinator/cli/layout.c)
 $(BUILD)/fault/simulate: $(call obj,tests/fault/simulate.c) $(SIMULATION) $(LIB_COORDINATOR) $(LIB_SQL) $(LIB_PROTO) $(LIB_ENGINE)
 	@mkdir -p $(@D)
 	$(link) $(PROTO_LIBS) $(SQL_LIBS) -lm
