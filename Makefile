@@ -241,7 +241,9 @@ $(BUILD)/tests/worker/test_process $(BUILD)/tests/worker/test_prepare $(BUILD)/t
 $(BUILD)/bench/load: $(call obj,tests/bench/load.c)
 $(BUILD)/bench/crowd: $(call obj,tests/bench/crowd.c tests/bench/zmtp.c)
 $(BUILD)/tests/system/liar: $(call obj,tests/system/liar.c)
-$(BUILD)/bench/load $(BUILD)/bench/crowd $(BUILD)/tests/system/liar: $(call obj,tests/bench/synthetic.c) $(LIB_PROTO) $(LIB_ENGINE)
+$(BUILD)/tests/system/petitioner: $(call obj,tests/system/petitioner.c)
+TEST_PROGRAMS += $(BUILD)/tests/system/petitioner
+$(BUILD)/bench/load $(BUILD)/bench/crowd $(BUILD)/tests/system/liar $(BUILD)/tests/system/petitioner: $(call obj,tests/bench/synthetic.c) $(LIB_PROTO) $(LIB_ENGINE)
 	@mkdir -p $(@D)
 	$(link) $(PROTO_LIBS) -lm
 $(BUILD)/bench/generate: $(call obj,tests/bench/generate.c) $(LIB_ENGINE)
