@@ -258,6 +258,9 @@ simulate: $(BUILD)/fault/simulate
 .PHONY: simulate
 SIMULATION := $(call obj,$(wildcard tests/fault/simulation*.c))
 $(BUILD)/tests/coordinator/test_simulation: $(SIMULATION)
+# Pure parts of the command line.
+$(BUILD)/tests/coordinator/test_suggest: $(call obj,coordinator/cli/suggest.c)
+$(BUILD)/tests/coordinator/test_layout: $(call obj,coordinator/cli/layout.c)
 $(BUILD)/fault/simulate: $(call obj,tests/fault/simulate.c) $(SIMULATION) $(LIB_COORDINATOR) $(LIB_SQL) $(LIB_PROTO) $(LIB_ENGINE)
 	@mkdir -p $(@D)
 	$(link) $(PROTO_LIBS) $(SQL_LIBS) -lm

@@ -9,6 +9,9 @@
 
 #include "coordinator/cli/args.h"
 #include "coordinator/cli/commands.h"
+#include "coordinator/cli/names.h"
+#include "coordinator/cli/dispatch.h"
+#include "coordinator/cli/parse.h"
 #include "coordinator/cli/connect.h"
 #include "coordinator/cli/table.h"
 #include "proto/keys.h"
@@ -117,7 +120,7 @@ static int key_new(int argc, char **argv)
             "  kroo engine add kroo-engine --name release-1 --sign keys/release.sign.key",
         .children = args_common_children};
     struct key_request request = {.out = ".", .wanted = 1};
-    argp_parse(&argp, argc, argv, 0, NULL, &request);
+    parse_line(&argp, argc, argv, &request);
     char public_key[SEAL_KEY_TEXT + KEYS_TEXT], path[1200];
     const char *name = request.words[0];
     if (check_name(name) != COMMAND_DONE || make_folder(request.out) != COMMAND_DONE ||
@@ -130,13 +133,12 @@ static int key_new(int argc, char **argv)
                                           json_sprintf("%s.pub", path)));
     printf("%s\n", public_key);
     if (request.signing)
-        fprintf(stderr,
-                "secret in %s.key, public in %s.pub; sign by `kroo engine add ... --sign %s.key`, give "
-                "workers --trust %s.pub\n",
-                path, path, path, path);
+        args_note("secret in %s.key, public in %s.pub; sign by `kroo engine add ... --sign %s.key`, give "
+                  "workers --trust %s.pub",
+                  path, path, path, path);
     else
-        fprintf(stderr, "secret in %s.key, public in %s.pub; allow it with `kroo key allow %s %s.pub`\n",
-                path, path, name, path);
+        args_note("secret in %s.key, public in %s.pub; allow it with `kroo key allow %s %s.pub`", path, path,
+                  name, path);
     return COMMAND_DONE;
 }
 
@@ -168,7 +170,7 @@ static int key_allow(int argc, char **argv)
             "Example:\n  kroo key allow node7 keys/node7.pub --role worker",
         .children = args_common_children};
     struct key_request request = {.role = "worker", .wanted = 2};
-    argp_parse(&argp, argc, argv, 0, NULL, &request);
+    parse_line(&argp, argc, argv, &request);
     struct store_peer peer = {0};
     char reason[512];
     if (check_name(request.words[0]) != COMMAND_DONE)
@@ -203,7 +205,7 @@ static int revoke_matching(struct store *store, const struct key_request *reques
     }
     free(list);
     if (status == COMMAND_DONE && matched == 0)
-        return args_refuse("no allowed key is called \"%.80s\": `kroo key ls` lists them", request->words[0]);
+        return names_refuse(store, NAMES_KEYS, request->words[0]);
     return status;
 }
 
@@ -218,7 +220,7 @@ static int key_revoke(int argc, char **argv)
             "Example:\n  kroo key revoke node7",
         .children = args_common_children};
     struct key_request request = {.wanted = 1};
-    argp_parse(&argp, argc, argv, 0, NULL, &request);
+    parse_line(&argp, argc, argv, &request);
     int status;
     struct store *store = connect_as(&request.common, "kroo_coordinator", &status);
     if (!store)
@@ -233,7 +235,7 @@ static int key_ls(int argc, char **argv)
     static const struct argp argp = {
         .parser = key_parse, .doc = "List the keys that may connect.", .children = args_common_children};
     struct key_request request = {0};
-    argp_parse(&argp, argc, argv, 0, NULL, &request);
+    parse_line(&argp, argc, argv, &request);
     int status;
     struct store *store = connect_as(&request.common, "kroo_coordinator", &status);
     if (!store)
@@ -261,16 +263,15 @@ static int key_ls(int argc, char **argv)
 
 int key_command(int argc, char **argv)
 {
-    static const struct args_command commands[] = {
+    static const struct dispatch_entry commands[] = {
         {"new", key_new, "make a key pair", true},
         {"allow", key_allow, "let a public key connect", true},
         {"revoke", key_revoke, "let it connect no more", true},
         {"ls", key_ls, "list the keys that may connect", true},
         {0},
     };
-    return args_dispatch(
-        commands,
-        "CURVE keys of workers and of `kroo` itself. The local socket of a private cluster needs "
-        "none.",
-        argc, argv);
+    return dispatch(commands,
+                    "CURVE keys of workers and of `kroo` itself. The local socket of a private cluster needs "
+                    "none.",
+                    "ls", argc, argv);
 }
