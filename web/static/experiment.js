@@ -1,4 +1,5 @@
 /* One experiment: what was asked for, how far it is, what it says. Without an id: all of them. */
+import { showActions } from "./operator.js";
 import { plot } from "./plot.js";
 import { ask, duration, el, experimentLink, fill, live, moment, number, percent, plural, signed, stateTag, table, track,
     when } from "./shell.js";
@@ -108,13 +109,13 @@ function showResult(part, x) {
     fill(part.note, x.state_reason);
     fill(part.body,
         figures([
-            ["pairs counted", number(counted), `of ${x.sprt ? "at most " : ""}${number(x.planned_pairs)}${x.repeated_pairs ? `, ${number(x.repeated_pairs)} repeats not counted` : ""}`],
+            ["pairs counted", number(counted), `of ${x.sprt ? "at most " : ""}${number(x.planned_pairs)}${x.repeated_pairs ? `, ${plural(x.repeated_pairs, "repeat")} not counted` : ""}`],
             e ? ["Elo of A", signed(best.elo), `95 %: ${signed(best.elo_lo)} to ${signed(best.elo_hi)}${e.unbiased ? ", median-unbiased" : e.is_biased ? ", biased by the test" : ""}`] : null,
             e ? ["A is stronger", percent(best.los, 2), `score ${percent(e.score, 2)}, nElo ${signed(e.nelo)}`] : null,
             x.sprt ? ["LLR", number(x.sprt.llr, 3), `bounds ${number(x.sprt.lower, 3)} and ${number(x.sprt.upper, 3)}`] : null,
             ["games", number(x.games_stored), x.kind === "match" ? `A won ${number(x.wins)}, drew ${number(x.draws)}, lost ${number(x.losses)}` : `${number(x.wins + x.losses)} decided, ${number(x.draws)} drawn`],
             x.left ? ["time left", duration(x.left.seconds), x.left.pairs_per_minute ? `${x.left.is_expected ? "about " : ""}${plural(x.left.pairs, "pair")}, ${number(x.left.pairs_per_minute, 1)} a minute` : plural(x.left.pairs, "pair")] : null,
-            ["at work", plural(x.workers, "worker"), `${plural(x.open_leases, "lease")}, ${plural(x.open_disputes, "dispute")}`]]),
+            x.ended_at ? null : ["at work", plural(x.workers, "worker"), `${plural(x.open_leases, "lease")}, ${plural(x.open_disputes, "dispute")}`]]),
         e?.unbiased ? el("p", { class: "muted small" }, `Plain estimate, biased after a sequential test: ${signed(e.elo)}, 95 % from ${signed(e.elo_lo)} to ${signed(e.elo_hi)}.`) : null,
         verdictText(x));
 }
@@ -232,14 +233,19 @@ function drawCurves(parts, x, points) {
 function makeParts(x) {
     const match = x.kind === "match";
     const plain = { scroll: false };
-    const parts = { result: panel("result", match ? "Result" : "Progress", "span-8", plain), specification: panel("specification", "Specification", "span-4", plain) };
-    if (match && x.sprt) parts.llr = panel("llr", "LLR over pairs", "span-6", plain);
+    const parts = { result: panel("result", match ? "Result" : "Progress", "", plain), specification: panel("specification", "Specification", "span-4", plain),
+        endings: panel("endings", "Endings", match ? "span-6" : ""), lengths: panel("lengths", "Length of games", "span-6", plain),
+        shares: panel("shares", "Workers' shares", "span-6"),
+        faults: panel("faults", "Faults of players", "span-6"), events: panel("events", "Events", "span-6") };
+    if (match) {
+        parts.pairs = panel("pairs", "Pairs", "");
+        parts.openings = panel("openings", "Openings that decide", "span-6");
+    }
     if (match) parts.elo = panel("elo", "Elo over pairs", x.sprt ? "span-6" : "", plain);
-    if (match) parts.pairs = panel("pairs", "Pairs", "span-6");
-    Object.assign(parts, { endings: panel("endings", "Endings", "span-6"), lengths: panel("lengths", "Length of games", "span-6", plain),
-        openings: panel("openings", "Openings that decide", "span-6"), shares: panel("shares", "Workers' shares", "span-6"),
-        faults: panel("faults", "Faults of players", "span-6"), events: panel("events", "Events", "span-6") });
-    place("content").replaceChildren(...Object.values(parts).map((part) => part.section));
+    if (match && x.sprt) parts.llr = panel("llr", "LLR over pairs", "span-6", plain);
+    const column = el("div", { class: "column span-8" }, parts.result.section, (parts.pairs ?? parts.endings).section);
+    const order = [parts.llr, parts.elo, match ? parts.endings : null, parts.lengths, parts.openings, parts.shares, parts.faults, parts.events];
+    place("content").replaceChildren(column, parts.specification.section, ...order.filter(Boolean).map((part) => part.section));
     return parts;
 }
 
@@ -258,11 +264,11 @@ async function showOne(id) {
         const x = await ask(`/api/experiment?id=${encodeURIComponent(id)}`);
         parts ??= makeParts(x);
         showHead(x);
+        showActions(place("actions"), x, () => show().catch(() => {})).catch(() => {});
         showResult(parts.result, x);
         showSpecification(parts.specification, x);
-        if (parts.pairs) showPairs(parts.pairs, x);
-        for (const [name, draw] of Object.entries({ endings: showEndings, lengths: drawLengths, openings: showOpenings, shares: showShares, faults: showFaults, events: showEvents }))
-            draw(parts[name], x);
+        const draws = { pairs: showPairs, endings: showEndings, lengths: drawLengths, openings: showOpenings, shares: showShares, faults: showFaults, events: showEvents };
+        for (const [name, draw] of Object.entries(draws)) if (parts[name]) draw(parts[name], x);
         /* The course is dear: it is asked for again when it has got on by two parts in a hundred. */
         if (parts.elo && (x.pairs > curveAt * 1.02 || (x.verdict && x.pairs !== curveAt))) {
             curveAt = x.pairs;

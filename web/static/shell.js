@@ -198,8 +198,8 @@ export function duration(seconds) {
             continue;
         }
         parts.push(`${Math.floor(rest / size)} ${unit}`);
+        if (parts.length === 2 || rest >= 10 * size) break; /* "46 min", "3 h 20 min" */
         rest %= size;
-        if (parts.length === 2) break;
     }
     return parts.join(" ");
 }
