@@ -466,7 +466,7 @@ static void answer_recheck(struct server *server, struct job *job)
 
 static void answer_peers(struct server *server, struct job *job)
 {
-    allowlist_replace(&server->allowlist, job->peers.peers, job->peers.count);
+    server_keys_use(server, job->peers.peers, job->peers.count, job->peers.version);
     job->peers.peers = NULL;
     server_flag_take(server, &job->peers);
     if (job->peers.epoch > server->announcement) {

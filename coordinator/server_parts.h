@@ -71,6 +71,8 @@ struct server {
     size_t flag_count;
     struct schedule *schedule;
     struct allowlist allowlist;
+    struct herald *herald; /* hears of changes of it; NULL: there is none */
+    uint64_t peers_version;
     struct ration_table *rations;
     struct allowance told_noise, told_unsent, told_keys; /* log lines */
     struct server_experiment **experiments;
@@ -128,6 +130,13 @@ void server_event(struct server *server, const char *kind, uint64_t experiment, 
 void server_end_leases(struct server *server, const uint64_t *ids, size_t count,
                        enum store_lease_state state);
 uint32_t server_jitter(struct server *server, uint32_t retry_ms);
+
+/* server_keys.c */
+void server_keys_open(struct server *server, int wake);
+/* Goes by the newest allow-list that has come; before messages are read. */
+void server_keys_take(struct server *server);
+/* Takes a list read at this version; one that is older than what there is goes. */
+void server_keys_use(struct server *server, struct store_peer *peers, size_t count, uint64_t version);
 
 /* server_tune.c */
 /* A tune enters memory: nothing of it is leased before its players are known. */

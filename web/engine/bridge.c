@@ -187,10 +187,20 @@ static void add_ending(struct text *text, const struct game *game)
     add(text, "}");
 }
 
+static void add_rules(struct text *text, const struct rules *rules)
+{
+    add(text, "{\"rules\":\"%s\",\"terms\":{\"slam\":\"%s\",\"feeding\":\"%s\",\"leftovers\":\"%s\",",
+        rules->name, rules_slam_text(rules->slam), rules_feeding_text(rules->feeding),
+        rules_leftovers_text(rules->leftovers));
+    add(text, "\"stop_leftovers\":\"%s\",\"repetitions\":%d,\"quiet_limit\":%d},",
+        rules_leftovers_text(rules->stop_leftovers), rules->repetitions, rules->quiet_limit);
+}
+
 /* Plays `moves` on a game at its start and writes each ply; -1 after a refusal. */
 static int play_moves(struct kroo_player *player, struct game *game, const char *moves)
 {
-    add(&player->text, "{\"rules\":\"%s\",\"plies\":[", game_rules(game)->name);
+    add_rules(&player->text, game_rules(game));
+    add(&player->text, "\"plies\":[");
     add_ply(&player->text, game, false);
     for (const char *move = moves; *move != '\0'; move++) {
         struct game_history history = game_history(game);

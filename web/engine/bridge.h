@@ -22,8 +22,8 @@ void *kroo_alloc(size_t size);
 void kroo_free(void *bytes);
 
 /* Sets the game: rules as in rules_parse, a position in text form ("" for the usual start), letters played
- * from there. Answers with the whole line: an object with `rules`, `moves`, `plies` (one entry for the start
- * and one after each move: [houses], [stores], side, legal houses of its own row as bits, quiet plies,
+ * from there. Answers with the whole line: an object with `rules`, their `terms`, `plies` (one entry for the
+ * start and one after each move: [houses], [stores], side, legal houses of its own row as bits, quiet plies,
  * occurrences, whether the move was a grand slam), and `result`, `reason`, `houses`, `stores` at the end. */
 int kroo_play(struct kroo_player *player, const char *rules, const char *start, const char *moves);
 
