@@ -32,6 +32,8 @@ bool server_may_report(struct server *server, struct session *session)
 
 void server_reply(struct server *server, const struct socket_peer *peer, struct message *message)
 {
+    if (peer->id_size == 0 && server_order_answer(server, message))
+        return;
     enum socket_error error = router_send(server->router, peer, message);
     bool unsent = error != SOCKET_OK && error != SOCKET_ERROR_GONE;
     if (unsent && may_tell(server, &server->told_unsent))
@@ -721,6 +723,7 @@ static void loop(struct server *server, int wake, atomic_bool *stop, int drain_m
         if (woken)
             wake_clear(wake);
         take_answers(server);
+        server_orders(server);
         server_keys_take(server);
         if (ready == SOCKET_OK)
             receive_some(server);

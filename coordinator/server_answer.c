@@ -20,7 +20,7 @@ static enum message_refusal refusal_of(enum store_error error)
 
 static void refuse_job(struct server *server, const struct job *job)
 {
-    if (job->peer.id_size)
+    if (job->peer.id_size || job->kind == JOB_CONTROL) /* one without a peer was ordered on the page */
         server_refuse(server, &job->peer, job->request, refusal_of(job->error), SERVER_RETRY_MS, "%s",
                       job->text);
 }

@@ -183,6 +183,11 @@ void server_status(struct server *server, struct session *session, const struct 
 /* Nothing was heard of it for so long that it is taken to be gone. */
 bool server_is_silent(const struct server *server, const struct session *session);
 
+/* server_order.c: what operators order on the web page. */
+void server_orders(struct server *server);
+/* An answer to nobody's message is one to an order. False: there is no page. */
+bool server_order_answer(struct server *server, const struct message *message);
+
 /* server_waits.c: the same question with `waits_from`. */
 void server_waits(struct server *server, struct session *session, const struct message *message);
 
