@@ -55,10 +55,6 @@ async function find(before = null) {
     try {
         const answer = await ask(`/api/games?${words}`);
         if (mine !== asking) return;
-        if (answer.error) {
-            trouble(answer.error);
-            return;
-        }
         games = before ? [...games, ...answer.games] : answer.games;
         lookedAt = answer.looked_at + (before ? lookedAt : 0);
         next = answer.next;
