@@ -187,6 +187,7 @@ struct job_report {
 struct job_peers {
     struct store_peer *peers;
     size_t count;
+    uint64_t version; /* the list is not older */
     uint64_t epoch;
     uint8_t champion[STORE_HASH];
     struct store_flag *flags; /* workers that are set aside */

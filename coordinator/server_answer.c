@@ -20,7 +20,7 @@ static enum message_refusal refusal_of(enum store_error error)
 
 void server_refuse_job(struct server *server, const struct job *job)
 {
-    if (job->peer.id_size)
+    if (job->peer.id_size || job->kind == JOB_CONTROL) /* one without a peer was ordered on the page */
         server_refuse(server, &job->peer, job->request, refusal_of(job->error), SERVER_RETRY_MS, "%s",
                       job->text);
 }
@@ -407,7 +407,7 @@ static void answer_recheck(struct server *server, struct job *job)
 
 static void answer_peers(struct server *server, struct job *job)
 {
-    allowlist_replace(&server->allowlist, job->peers.peers, job->peers.count);
+    server_keys_use(server, job->peers.peers, job->peers.count, job->peers.version);
     job->peers.peers = NULL;
     server_flag_take(server, &job->peers);
     if (job->peers.epoch > server->announcement) {

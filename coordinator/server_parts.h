@@ -71,6 +71,8 @@ struct server {
     size_t flag_count;
     struct schedule *schedule;
     struct allowlist allowlist;
+    struct herald *herald; /* hears of changes of it; NULL: there is none */
+    uint64_t peers_version;
     struct ration_table *rations;
     struct allowance told_noise, told_unsent, told_keys; /* log lines */
     struct server_experiment **experiments;
@@ -131,6 +133,13 @@ void server_end_leases(struct server *server, const uint64_t *ids, size_t count,
                        enum store_lease_state state);
 uint32_t server_jitter(struct server *server, uint32_t retry_ms);
 
+/* server_keys.c */
+void server_keys_open(struct server *server, int wake);
+/* Goes by the newest allow-list that has come; before messages are read. */
+void server_keys_take(struct server *server);
+/* Takes a list read at this version; one that is older than what there is goes. */
+void server_keys_use(struct server *server, struct store_peer *peers, size_t count, uint64_t version);
+
 /* server_tune.c */
 /* A tune enters memory: nothing of it is leased before its players are known. */
 void server_tune_open(struct server *server, struct server_experiment *experiment);
@@ -175,6 +184,11 @@ void server_answer_seals(struct server *server, struct job *job);
 void server_status(struct server *server, struct session *session, const struct message *message);
 /* Nothing was heard of it for so long that it is taken to be gone. */
 bool server_is_silent(const struct server *server, const struct session *session);
+
+/* server_order.c: what operators order on the web page. */
+void server_orders(struct server *server);
+/* An answer to nobody's message is one to an order. False: there is no page. */
+bool server_order_answer(struct server *server, const struct message *message);
 
 /* server_waits.c: the same question with `waits_from`. */
 void server_waits(struct server *server, struct session *session, const struct message *message);

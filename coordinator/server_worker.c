@@ -5,6 +5,7 @@
 #include "coordinator/server_parts.h"
 #include "engine/build.h"
 #include "proto/log.h"
+#include "proto/progress.h"
 
 /* Numbers of sessions stay exact in JSON. */
 #define SESSION_ID_MASK ((UINT64_C(1) << 53) - 1)
@@ -151,6 +152,7 @@ void server_hello(struct server *server, const struct socket_peer *peer, const s
     snprintf(session->confinement, sizeof session->confinement, "%s", hello->confinement);
     snprintf(session->architecture, sizeof session->architecture, "%s", hello->architecture);
     snprintf(session->compiler, sizeof session->compiler, "%s", hello->compiler);
+    session->wall_off_ms = hello->wall_ms ? (int64_t)hello->wall_ms - (int64_t)progress_wall_ms() : 0;
     if (session->role == MESSAGE_ROLE_WORKER && !session->stored)
         store_session_row(server, session, message->request);
     else

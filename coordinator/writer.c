@@ -13,6 +13,7 @@
 #include "proto/progress.h"
 #include "sql/store_audit.h"
 #include "sql/store_lead.h"
+#include "sql/store_notice.h"
 
 struct writer {
     pthread_t thread;
@@ -462,8 +463,9 @@ static bool run_jobs(struct writer *writer, struct job *jobs)
 static struct job *peers_job(struct writer *writer, enum store_error *error)
 {
     struct job *job = job_create(JOB_PEERS);
-    *error =
-        job ? store_peers(writer->round.store, &job->peers.peers, &job->peers.count) : STORE_ERROR_MEMORY;
+    *error = job ? store_peers_versioned(writer->round.store, &job->peers.peers, &job->peers.count,
+                                         &job->peers.version)
+                 : STORE_ERROR_MEMORY;
     if (*error == STORE_OK)
         *error = store_flags(writer->round.store, &job->peers.flags, &job->peers.flag_count);
     if (*error == STORE_OK)

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "coordinator/cli/commands.h"
+#include "coordinator/cli/parse.h"
 #include "coordinator/cli/connect.h"
 #include "coordinator/cli/launch.h"
 #include "coordinator/cli/sheet.h"
@@ -238,7 +239,7 @@ int aa_command(int argc, char **argv)
                                      .children = children};
     struct request request = {0};
     launch_init(&request.launch, MESSAGE_MATCH);
-    argp_parse(&argp, argc, argv, 0, NULL, &request);
+    parse_line(&argp, argc, argv, &request);
     struct launch *launch = &request.launch;
     if (request.report)
         return show_report(&launch->common, request.report);

@@ -7,6 +7,7 @@
 
 #include "coordinator/cli/args.h"
 #include "coordinator/cli/commands.h"
+#include "coordinator/cli/parse.h"
 #include "coordinator/cli/connect.h"
 #include "coordinator/cli/table.h"
 #include "coordinator/specification.h"
@@ -137,7 +138,7 @@ static int plain_verb(int argc, char **argv, enum message_verb verb, const char 
     struct control control = {.reason = "",
                               .takes_tournament = strcmp(of, EITHER) == 0,
                               .of_tournament = strcmp(of, TOURNAMENT) == 0};
-    argp_parse(&argp, argc, argv, 0, NULL, &control);
+    parse_line(&argp, argc, argv, &control);
     return perform(&control, verb, 0, control.reason);
 }
 
@@ -197,7 +198,7 @@ int reject_command(int argc, char **argv)
 static int priority_verb(int argc, char **argv, const struct argp *argp, struct control *control)
 {
     int32_t priority = 0;
-    argp_parse(argp, argc, argv, 0, NULL, control);
+    parse_line(argp, argc, argv, control);
     if (args_parse_priority(control->word, &priority) != 0)
         return args_refuse("a priority lies within -%d and %d, not \"%.40s\"", SPECIFICATION_PRIORITY_MAX,
                            SPECIFICATION_PRIORITY_MAX, control->word);
@@ -234,7 +235,7 @@ int note_command(int argc, char **argv)
                "Examples:\n  kroo note 12 'the weights of the cold room'\n  kroo note week 'of the summer'",
         .children = args_common_children};
     struct control control = {.second = "note", .takes_tournament = true};
-    argp_parse(&argp, argc, argv, 0, NULL, &control);
+    parse_line(&argp, argc, argv, &control);
     return perform(&control, MESSAGE_VERB_NOTE, 0, control.word);
 }
 
@@ -283,7 +284,7 @@ int tournament_note(int argc, char **argv)
                                             "Example:\n  kroo tournament note week 'of the summer'",
                                      .children = args_common_children};
     struct control control = {.second = "note", .of_tournament = true};
-    argp_parse(&argp, argc, argv, 0, NULL, &control);
+    parse_line(&argp, argc, argv, &control);
     return perform(&control, MESSAGE_VERB_NOTE, 0, control.word);
 }
 
@@ -338,7 +339,7 @@ int delete_command(int argc, char **argv)
                "Example:\n  kroo delete 12 --reason 'a test of the test' --yes",
         .children = args_common_children};
     struct control control = {.reason = ""};
-    argp_parse(&argp, argc, argv, 0, NULL, &control);
+    parse_line(&argp, argc, argv, &control);
     int status = confirm(&control);
     return status == COMMAND_DONE ? perform(&control, MESSAGE_VERB_DELETE, 0, control.reason) : status;
 }
@@ -382,7 +383,7 @@ int status_command(int argc, char **argv)
                "Examples:\n  kroo status\n  kroo status --json | jq .",
         .children = args_common_children};
     struct control control = {0};
-    argp_parse(&argp, argc, argv, 0, NULL, &control);
+    parse_line(&argp, argc, argv, &control);
     struct message request = {.kind = MESSAGE_STATUS_REQUEST}, reply;
     int status = ask_once(&control.common, &request, MESSAGE_STATUS_REPLY, &reply);
     if (status != COMMAND_DONE)

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "coordinator/cli/commands.h"
+#include "coordinator/cli/parse.h"
 #include "coordinator/cli/connect.h"
 #include "coordinator/cli/replay.h"
 #include "coordinator/specification.h"
@@ -72,7 +73,7 @@ int faults_command(int argc, char **argv)
     struct faults faults = {.limit = 50};
     char id[24], limit[24];
     const char *parameters[] = {id, limit};
-    argp_parse(&argp, argc, argv, 0, NULL, &faults);
+    parse_line(&argp, argc, argv, &faults);
     snprintf(id, sizeof id, "%llu", (unsigned long long)faults.id);
     snprintf(limit, sizeof limit, "%llu", (unsigned long long)faults.limit);
     int status;
@@ -333,7 +334,7 @@ int replay_fault_command(int argc, char **argv)
             "Examples:\n  kroo faults 12\n  kroo replay-fault 3",
         .children = args_common_children};
     struct fault fault = {.game_ms = GAME_MS};
-    argp_parse(&argp, argc, argv, 0, NULL, &fault);
+    parse_line(&argp, argc, argv, &fault);
     signal(SIGPIPE, SIG_IGN);
     int status;
     struct store *store = connect_reader(&fault.replay.common, &status);

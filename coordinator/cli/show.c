@@ -6,6 +6,8 @@
 #include "coordinator/cli/audit.h"
 #include "coordinator/cli/standing.h"
 #include "coordinator/cli/commands.h"
+#include "coordinator/cli/names.h"
+#include "coordinator/cli/parse.h"
 #include "coordinator/cli/connect.h"
 #include "coordinator/cli/outfit.h"
 #include "coordinator/cli/show_scale.h"
@@ -462,7 +464,7 @@ static int load(struct store *store, uint64_t id, struct show *show)
     snprintf(text, sizeof text, "%llu", (unsigned long long)id);
     enum store_error error = record_load(store, id, &show->record);
     if (error == STORE_ERROR_REFUSED)
-        return args_refuse("there is no experiment %s: `kroo ls` lists them", text);
+        return names_refuse_experiment(store, id);
     if (error != STORE_OK)
         return connect_failed(store, error);
     int status = connect_query(
@@ -502,7 +504,7 @@ int show_command(int argc, char **argv)
                                      .children = args_common_children};
     struct args_experiment request = {0};
     struct show show = {0};
-    argp_parse(&argp, argc, argv, 0, NULL, &request);
+    parse_line(&argp, argc, argv, &request);
     int status;
     struct store *store = connect_reader(&request.common, &status);
     if (!store)

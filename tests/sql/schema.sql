@@ -46,6 +46,7 @@ select tables_are('kroo', words($$
     pair_repeat
     pair_rollup
     peer
+    peer_version
     player
     preset
     promotion
