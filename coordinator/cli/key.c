@@ -1,5 +1,6 @@
 /* `kroo key`: key pairs in files, and the allow-list in the database. */
 #include <errno.h>
+#include <poll.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -15,7 +16,9 @@
 #include "coordinator/cli/connect.h"
 #include "coordinator/cli/table.h"
 #include "proto/keys.h"
+#include "proto/progress.h"
 #include "proto/seal.h"
+#include "sql/store_notice.h"
 
 enum { OPTION_OUT = 0x3000, OPTION_ROLE, OPTION_SIGNING };
 
@@ -152,6 +155,29 @@ static int tell(const struct key_request *request, const struct store_peer *peer
     return COMMAND_DONE;
 }
 
+/* The leading coordinator goes by the changed list before we return; without one there is nobody to wait for.
+ */
+static int wait_until_in_force(struct store *store)
+{
+    enum { PATIENCE_MS = 5000, LOOK_MS = 10 };
+    int64_t until_ms = progress_now_ms() + PATIENCE_MS;
+    for (;;) {
+        uint64_t lag = 0;
+        int status = connect_failed(store, store_peers_lag(store, &lag));
+        if (status != COMMAND_DONE || lag == 0)
+            return status;
+        if (progress_now_ms() >= until_ms)
+            break;
+        poll(NULL, 0, LOOK_MS);
+    }
+    fprintf(stderr,
+            "the allow-list is changed, but the coordinator has not said within %d s that it goes by it: it "
+            "reads "
+            "the list every two seconds; `kroo status` shows whether it works\n",
+            PATIENCE_MS / 1000);
+    return COMMAND_DONE;
+}
+
 static int key_allow(int argc, char **argv)
 {
     static const struct argp_option options[] = {
@@ -166,7 +192,7 @@ static int key_allow(int argc, char **argv)
         .args_doc = "NAME PUBLIC",
         .doc =
             "Allow a key to connect. PUBLIC is a NAME.pub file or the 40 letters themselves. The coordinator "
-            "takes notice within a few seconds.\v"
+            "goes by it from when this returns.\v"
             "Example:\n  kroo key allow node7 keys/node7.pub --role worker",
         .children = args_common_children};
     struct key_request request = {.role = "worker", .wanted = 2};
@@ -184,6 +210,8 @@ static int key_allow(int argc, char **argv)
     if (!store)
         return status;
     status = connect_failed(store, store_peer_allow(store, &peer, connect_caller()));
+    if (status == COMMAND_DONE)
+        status = wait_until_in_force(store);
     store_close(store);
     return status == COMMAND_DONE ? tell(&request, &peer, "allowed") : status;
 }
@@ -215,8 +243,8 @@ static int key_revoke(int argc, char **argv)
         .parser = key_parse,
         .args_doc = "NAME",
         .doc =
-            "Revoke a key, by its name or its 40 letters: it cannot connect any more, and what it sends over "
-            "an open connection is refused. Its past results stay.\v"
+            "Revoke a key, by its name or its 40 letters: it cannot connect any more, and its next message "
+            "over an open connection is refused, from when this returns. Its past results stay.\v"
             "Example:\n  kroo key revoke node7",
         .children = args_common_children};
     struct key_request request = {.wanted = 1};
@@ -226,6 +254,8 @@ static int key_revoke(int argc, char **argv)
     if (!store)
         return status;
     status = revoke_matching(store, &request);
+    if (status == COMMAND_DONE)
+        status = wait_until_in_force(store);
     store_close(store);
     return status;
 }
