@@ -50,7 +50,7 @@ static const struct argp_option options[] = {
     {"key", OPTION_KEY, "FILE", 0, "secret key file made by `kroo key new`; needed beyond loopback", 0},
     {"term-ms", OPTION_TERM, "MS", 0, "a lease without progress lapses after this (60000)", 0},
     {"progress-ms", OPTION_PROGRESS, "MS", 0, "workers report at least this often (5000)", 0},
-    {"window", OPTION_WINDOW, "PAIRS", 0, "pairs that may be out beyond the counted prefix (65536)", 0},
+    {"window", OPTION_WINDOW, "PAIRS", 0, "pairs that may be out beyond the counted prefix (1048576)", 0},
     {"drain-ms", OPTION_DRAIN, "MS", 0, "on SIGTERM commit what is queued for at most this long (5000)", 0},
     {"hooks", OPTION_HOOKS, "DIR", 0, "folder of programs that experiments may have run when they end (none)",
      0},
@@ -213,7 +213,7 @@ static int read_numbers(const struct settings *settings, struct numbers *out, ch
     return settings_number(settings, "term_ms", 500, 86400000, 60000, &out->term_ms, reason, size) != 0 ||
                    settings_number(settings, "progress_ms", 50, 3600000, 5000, &out->progress_ms, reason,
                                    size) != 0 ||
-                   settings_number(settings, "window", 16, TALLY_WINDOW_MAX, 65536, &out->window, reason,
+                   settings_number(settings, "window", 16, TALLY_WINDOW_MAX, 1 << 20, &out->window, reason,
                                    size) != 0 ||
                    settings_number(settings, "peer_rate", 0, RATION_MOST, RATION_USUAL, &out->peer_rate,
                                    reason, size) != 0 ||

@@ -394,6 +394,7 @@ static int create_books(struct server *server, uint64_t next_lease, char *reason
     server->roster = roster_create();
     server->schedule = schedule_create();
     server->leases = lease_book_create(&policy, next_lease);
+    server->numbers_end = next_lease + JOB_NUMBERS_COUNT;
     server->audits = audit_book_create(server->options.term_ms);
     server->rations = ration_create(server->options.peer_rate);
     if (server->rations && server->roster && server->schedule && server->leases && server->audits)
