@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include "engine/build.h"
+#include "worker/bounds.h"
 #include "worker/inside.h"
 
 static const char *status_text(enum play_status status)
@@ -331,9 +332,30 @@ static bool engine_is_signed(struct worker *worker, struct lease *lease, int sid
     return true;
 }
 
+/* A key that is trusted no more counts no more from the next lease on. False after giving the lease back. */
+static bool read_trust(struct worker *worker, struct lease *lease, int64_t now)
+{
+    struct seal_trust trust = {.count = 0};
+    char reason[512], why[MESSAGE_TEXT_MAX];
+    if (!worker->notary.is_required || worker->options.trust_again == NULL ||
+        (!lease_has_engine(lease, 0) && !lease_has_engine(lease, 1)))
+        return true;
+    if (worker->options.trust_again(worker->options.trust_context, &trust, reason, sizeof reason) != 0) {
+        snprintf(why, sizeof why, "the trusted keys cannot be read: %.400s", reason);
+        lease_give_back(worker, lease, FAULT_HERE, why, now);
+        return false;
+    }
+    if (notary_trust(&worker->notary, &trust))
+        log_line(LOG_LEVEL_INFO, "trust", "keys=%zu next=\"what they have not signed does not run\"",
+                 trust.count);
+    return true;
+}
+
 /* All of it is here: its games are queued once its engines may play. */
 static void lease_begin(struct worker *worker, struct lease *lease, int64_t now)
 {
+    if (!lease->tested && !read_trust(worker, lease, now))
+        return;
     lease->tested = true;
     for (int side = 0; side < 2; side++)
         if (!engine_is_signed(worker, lease, side, now) || !engine_is_ready(worker, lease, side, now))
@@ -443,7 +465,7 @@ static uint64_t games_open(const struct worker *worker)
 
 bool workload_playing(const struct worker *worker)
 {
-    return games_open(worker) > 0;
+    return games_open(worker) > worker->threads_still; /* what these hold has gone back */
 }
 
 static bool lease_known(const struct worker *worker, uint64_t id)
@@ -538,6 +560,8 @@ uint32_t workload_wanted(struct worker *worker, uint32_t *work_ms, const char **
         *reason = "the credit is used up: results wait to be acknowledged";
     else if (worker->lease_count == INSIDE_LEASES_MAX)
         *reason = "too many leases are held";
+    else if (worker->threads_still == worker->options.slots)
+        *reason = "every play thread stands still";
     if (*reason != NULL)
         return 0;
     double ahead_ms = work_ahead_ms(worker);
@@ -651,6 +675,28 @@ static void sweep_leases(struct worker *worker)
         files_release(worker->files, lease->adjudication);
         lease_destroy(lease);
         worker->leases[at] = worker->leases[--worker->lease_count];
+    }
+}
+
+/* Its games are abandoned; the thread stays as it is, and takes no other until it wakes. */
+void workload_watch(struct worker *worker, int64_t now)
+{
+    int64_t still_ms = bounds_still_ms(worker->term_ms, INT64_MAX);
+    players_look(worker->players, now);
+    unsigned count = players_still_count(worker->players, still_ms);
+    if (count < worker->threads_still)
+        log_line(LOG_LEVEL_INFO, "thread-wakes", "still=%u slots=%u", count, worker->options.slots);
+    worker->threads_still = count;
+    for (struct lease *lease; (lease = players_still(worker->players, still_ms)) != NULL;) {
+        log_line(LOG_LEVEL_ERROR, "thread-still",
+                 "lease=%" PRIu64 " experiment=%" PRIu64 " for_ms=%" PRId64 " still=%u slots=%u"
+                 " next=\"the lease goes back; restart this worker, and look at its machine\"",
+                 lease->id, lease->spec.experiment, still_ms, count, worker->options.slots);
+        bool over = lease->state == LEASE_OVER;
+        lease_end(worker, lease);
+        if (!over)
+            workload_release(worker, lease->id);
+        atomic_store(&lease->stop, true);
     }
 }
 

@@ -58,6 +58,19 @@ refuses() {
 }
 refuses "kroo-engine" kroo-engine eval --weights
 
+# --- the pages' engine ---
+export KROO_WEB_BUILD=${KROO_WEB_BUILD:-$root/build/web}
+wasm=$root/tests/web/eval.mjs
+if command -v node >/dev/null 2>&1 && [ -e "$KROO_WEB_BUILD/kroo-engine.wasm" ]; then
+    for kind in table net features; do
+        answers "WebAssembly, $kind" "$kind" node "$wasm" "$vectors/$kind.weights"
+    done
+    refuses "WebAssembly" node "$wasm"
+else
+    wasm=
+    skip "WebAssembly" "there is no Node.js, or it was built with WASM=no"
+fi
+
 # --- JavaScript ---
 module=$root/clients/js/kroo-weights.js
 # node_test NAME MODULE
@@ -88,8 +101,8 @@ fi
 if command -v npm >/dev/null 2>&1; then
     export npm_config_cache=$work/npm-cache npm_config_update_notifier=false
     ok "make npm packs it" make -s -C "$root" BUILD="$work/packed" npm
-    package=$(echo "$work"/packed/npm/kroo-weights-*.tgz)
-    ok "again, it is the same file" sh -c 'make -s -C "$0" BUILD="$1" npm && cmp "$1"/npm/*.tgz "$2"' "$root" "$work/again" "$package"
+    package=$(echo "$work"/packed/npm-package/kroo-weights-*.tgz)
+    ok "again, it is the same file" sh -c 'make -s -C "$0" BUILD="$1" npm && cmp "$1"/npm-package/*.tgz "$2"' "$root" "$work/again" "$package"
     is "it holds what it should, and nothing else" "$(tar -tzf "$package" | sed 's|^package/||' | LC_ALL=C sort | xargs)" \
         "FORMAT.md README.md eval.js kroo-weights.d.ts kroo-weights.js package.json"
     mkdir "$work/empty"
@@ -190,6 +203,9 @@ for kind in table net features; do
     is "the same in the exported header" "$("$work/limit.check")" "64 test positions, 0 wrong"
     if command -v node >/dev/null 2>&1; then
         ok "the same in JavaScript" cmp <(node "$js" "$work/limit.weights" <"$work/positions") "$work/limit.scores"
+    fi
+    if [ -n "$wasm" ]; then
+        ok "the same in WebAssembly" cmp <(node "$wasm" "$work/limit.weights" <"$work/positions") "$work/limit.scores"
     fi
     if [ -n "$java" ]; then
         ok "the same in Java" cmp <(java -cp "$java" KrooWeights "$work/limit.weights" <"$work/positions") "$work/limit.scores"
