@@ -193,10 +193,12 @@ int overview_command(int argc, char **argv)
     struct glance_source *source = overview.is_set_up ? glance_start(settings, 0, 60000, PATIENCE_MS) : NULL;
     if (source) {
         glance_read(source, WAIT_MS, &overview.glance);
-        glance_stop(source);
+        glance_stop(source); /* the settings stay with its threads */
+    } else {
+        settings_destroy(settings);
     }
     advise_all(&overview);
     status = overview.common.json ? print_json(&overview) : print_page(&overview);
     glance_done(&overview.glance);
-    return status; /* the settings stay with the threads */
+    return status;
 }
