@@ -133,7 +133,7 @@ static int print_page(const struct overview *overview)
 static json_t *side_json(const struct glance_side *side)
 {
     return json_pack("{s:b, s:s, s:o}", "is_up", side->is_up, "reason", side->reason, "told",
-                     side->told ? json_incref(side->told) : json_null());
+                     side->told ? json_deep_copy(side->told) : json_null());
 }
 
 static int print_json(const struct overview *overview)

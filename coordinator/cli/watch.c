@@ -120,11 +120,11 @@ static bool print_glance(struct watch *watch, const struct glance *glance)
     if (!watch->common.json) {
         watch_page_line(stdout, glance);
     } else {
-        json_t *line =
-            json_pack("{s:b, s:b, s:o, s:o}", "database_is_up", glance->database.is_up, "coordinator_is_up",
-                      glance->coordinator.is_up, "database",
-                      glance->database.told ? json_incref(glance->database.told) : json_null(), "coordinator",
-                      glance->coordinator.told ? json_incref(glance->coordinator.told) : json_null());
+        json_t *line = json_pack(
+            "{s:b, s:b, s:o, s:o}", "database_is_up", glance->database.is_up, "coordinator_is_up",
+            glance->coordinator.is_up, "database",
+            glance->database.told ? json_deep_copy(glance->database.told) : json_null(), "coordinator",
+            glance->coordinator.told ? json_deep_copy(glance->coordinator.told) : json_null());
         table_json_print(line);
     }
     return fflush(stdout) == 0;
