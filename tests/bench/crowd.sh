@@ -50,7 +50,7 @@ done
 
 say "# a coordinator killed under 2,000 workers"
 "$kroo" match starting starting --nodes-a 100 --nodes-b 120 --pairs 20000000 --audit 0 >"$work/id" 2>/dev/null
-"$crowd" "$(endpoint)" 2000 --rate "${KROO_CROWD_RATE:-5}" --seconds 150 --every 5 >"$work/lines" &
+"$crowd" "$(endpoint)" 2000 --rate "${KROO_CROWD_RATE:-5}" --seconds "${KROO_CROWD_KILL_SECONDS:-150}" --every 5 >"$work/lines" &
 load=$!
 wait_until 60 last_says '.welcome == 2000'
 kill -9 "$(pid_of)"
