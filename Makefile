@@ -278,6 +278,11 @@ $(BUILD)/tests/fault/freezer: $(call obj,tests/fault/freezer.c)
 $(BUILD)/tests/system/proxy: $(call obj,tests/system/proxy.c)
 	@mkdir -p $(@D)
 	$(link)
+# A clock that is wrong, for kroo doctor.
+TEST_PROGRAMS += $(BUILD)/tests/system/skew.so
+$(BUILD)/tests/system/skew.so: tests/system/skew.c
+	@mkdir -p $(@D)
+	$(CC) -std=c17 $(OPTIMIZE) $(WARNINGS) -D_GNU_SOURCE -fPIC -shared -o $@ $< -ldl
 $(BUILD)/tests/system/siege: $(call obj,tests/system/siege.c)
 	@mkdir -p $(@D)
 	$(link)

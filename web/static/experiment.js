@@ -200,30 +200,32 @@ function drawLengths(part, x) {
         at, [games, draws]);
 }
 
-function drawCurves(parts, x, points) {
-    const at = points.map((point) => point[0]);
-    const column = (i) => points.map((point) => point[i]);
-    if (points.length < 2) {
+function drawCurves(parts, x, counted) {
+    if (!counted.length) {
         for (const part of [parts.llr, parts.elo])
-            if (!part.plot) fill(part.body, el("p", { class: "empty" }, "It is drawn once there are pairs."));
+            if (part && !part.plot) fill(part.body, el("p", { class: "empty" }, "It is drawn once there are pairs."));
         return;
     }
+    const points = [[0, null, null, null, 0], ...counted]; /* before the first pair the test knows nothing */
+    const at = points.map((point) => point[0]);
+    const column = (i) => points.map((point) => point[i]);
+    const few = counted.length < 3;
     const flat = (value) => at.map(() => value);
     if (x.sprt) {
         const { lower, upper } = x.sprt;
         keep(parts.llr, { label: "Log-likelihood ratio over counted pairs, with the bounds of the test", xLabel: "pairs", height: 230,
             xName: "pairs", xValue: number, xValues: (v) => number(v), yRange: (u, a, b) => [Math.min(a ?? lower, lower) - 0.4, Math.max(b ?? upper, upper) + 0.4],
-            lines: [{ label: "LLR", tone: "accent", spanGaps: true, value: (v) => number(v, 3) },
+            lines: [{ label: "LLR", tone: "accent", spanGaps: true, points: few, value: (v) => number(v, 3) },
                 { label: "accept", tone: "good", dash: [5, 4], width: 1, value: (v) => number(v, 3) },
                 { label: "reject", tone: "bad", dash: [5, 4], width: 1, value: (v) => number(v, 3) }] }, at, [column(4), flat(upper), flat(lower)]);
     }
     /* The first intervals reach far beyond anything worth showing: the scale is that of the later ones. */
-    const later = points.slice(Math.min(Math.floor(points.length / 8), 20));
+    const later = counted.slice(Math.min(Math.floor(counted.length / 8), 20));
     const reach = [Math.min(...later.map((point) => point[2])), Math.max(...later.map((point) => point[3]))];
     const pad = (reach[1] - reach[0]) * 0.06 + 1;
     keep(parts.elo, { label: "Elo of A over counted pairs, with its 95 percent interval", xLabel: "pairs", height: 230, xName: "pairs",
         xValue: number, xValues: (v) => number(v), yValues: (v) => signed(v, 0), yRange: () => [reach[0] - pad, reach[1] + pad],
-        lines: [{ label: "Elo", tone: "accent", value: (v) => signed(v) }, { label: "to", tone: "muted", width: 0.6, value: (v) => signed(v) },
+        lines: [{ label: "Elo", tone: "accent", points: few, value: (v) => signed(v) }, { label: "to", tone: "muted", width: 0.6, value: (v) => signed(v) },
             { label: "from", tone: "muted", width: 0.6, value: (v) => signed(v) }, { label: "equal", tone: "line", width: 1, value: () => "0" }],
         bands: [[1, 2, "accent"]] }, at, [column(1), column(3), column(2), flat(0)]);
 }
