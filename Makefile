@@ -336,7 +336,7 @@ sprts: setup
 .PHONY: fault sprts
 
 crowd: setup
-	@$(MAKE) --no-print-directory -j$$(nproc) all $(BUILD)/bench/crowd
+	@$(MAKE) --no-print-directory -j$$(nproc) all $(BUILD)/bench/crowd $(BUILD)/bench/load
 	@KROO_BUILD=$(abspath $(BUILD)) tests/bench/crowd.sh
 .PHONY: crowd
 
