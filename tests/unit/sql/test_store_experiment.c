@@ -581,8 +581,8 @@ int main(int argc, char **argv)
         cmocka_unit_test(verdicts_that_cannot_be),
         cmocka_unit_test(sessions_and_leases),
         cmocka_unit_test(events),
-        cmocka_unit_test(changes_of_the_allow_list_are_heard),
         cmocka_unit_test(the_allow_list),
+        cmocka_unit_test(changes_of_the_allow_list_are_heard),
     };
     return cmocka_run_group_tests(tests, open_store, close_store);
 }
