@@ -47,7 +47,7 @@ printf '%s\nendpoint = tcp://127.0.0.1:%s\nmetrics = 0\nterm_ms = 4000\nprogress
 printf 'endpoint = tcp://127.0.0.1:%s\nserver_key = %s\n' "$port" "$place/coordinator.pub" >"$place/worker.conf"
 for unit in kroo-coordinator.service kroo-worker@.service; do
     sed "s|/usr/bin/|$place/bin/|; s|/etc/kroo/|$place/|; s|--state /var/lib/|--state %S/|
-        s/^User=kroo-worker.*/User=games/; s/^User=kroo-c.*//; s/^Type=.*/&\nStandardError=append:\/run\/kroo-place\/log/; /^DynamicUser=/d; /^LoadCredential=/d; s|%d/key|$place/keys/%p|; /^Wants=\|^After=/d
+        s/^User=kroo-worker.*/User=games/; s/^User=kroo-c.*//; s/^Type=.*/&\nStandardError=append:\/run\/kroo-place\/log/; /^DynamicUser=/d; /^LoadCredential=/d; s|%d/key|$place/keys/%p|; /^Wants=\|^After=\|^RemoveIPC=/d
         s/^WatchdogSec=.*/WatchdogSec=2/; s/^RestartSec=.*/RestartSec=1/" "$root/deploy/systemd/$unit" >"$runtime/units/$unit"
 done
 env -i PATH="$PATH" HOME="$runtime/home" XDG_RUNTIME_DIR="$runtime" SYSTEMD_UNIT_PATH="$runtime/units:" \
