@@ -200,7 +200,7 @@ install-extension: $(EXTENSION)
 .PHONY: extension install-extension
 
 # --- tests: tests/unit/<room>/test_<module>.c, linked with the room and the ground floor ----------------------
-ROOMS := engine proto sql worker eval coordinator
+ROOMS := engine proto sql worker eval coordinator web
 UNIT_SRC := $(wildcard tests/unit/*/test_*.c)
 UNIT := $(patsubst tests/unit/%.c,$(BUILD)/tests/%,$(UNIT_SRC))
 LIBS_engine := $(LIB_ENGINE)
@@ -209,6 +209,8 @@ LIBS_sql := $(LIB_SQL) $(LIB_ENGINE)
 LIBS_worker := $(LIB_WORKER) $(LIB_PROTO) $(LIB_ENGINE)
 LIBS_eval := $(LIB_EVAL) $(LIB_SQL) $(LIB_PROTO) $(LIB_ENGINE)
 LIBS_coordinator := $(LIB_COORDINATOR) $(LIB_SQL) $(LIB_PROTO) $(LIB_ENGINE)
+LIBS_web := $(BUILD)/obj/web/engine/bridge.o $(LIB_ENGINE)
+LINK_web := -lm
 LINK_engine := -ljansson -lm
 LINK_proto := $(PROTO_LIBS) -lm
 LINK_sql := $(SQL_LIBS) -ljansson -lsodium -lm
@@ -276,6 +278,11 @@ $(BUILD)/tests/fault/freezer: $(call obj,tests/fault/freezer.c)
 $(BUILD)/tests/system/proxy: $(call obj,tests/system/proxy.c)
 	@mkdir -p $(@D)
 	$(link)
+# A clock that is wrong, for kroo doctor.
+TEST_PROGRAMS += $(BUILD)/tests/system/skew.so
+$(BUILD)/tests/system/skew.so: tests/system/skew.c
+	@mkdir -p $(@D)
+	$(CC) -std=c17 $(OPTIMIZE) $(WARNINGS) -D_GNU_SOURCE -fPIC -shared -o $@ $< -ldl
 $(BUILD)/tests/system/siege: $(call obj,tests/system/siege.c)
 	@mkdir -p $(@D)
 	$(link)
@@ -306,9 +313,9 @@ demo: setup
 
 SYSTEM_TESTS := $(sort $(wildcard tests/system/test_*.sh))
 WEB_TESTS := $(if $(WASM_ENGINE),$(sort $(wildcard tests/web/test_*.mjs)))
-unit-web: all
+web-tests: all
 	@KROO_BUILD=$(abspath $(BUILD)) KROO_WEB_BUILD=$(abspath $(WEB_BUILD)) sh tests/run.sh $(WEB_TESTS)
-.PHONY: unit-web
+.PHONY: web-tests
 check: setup
 	@$(MAKE) --no-print-directory -j$$(nproc) all unit-programs $(TEST_PROGRAMS) fuzz-replay-programs extension
 	@$(MAKE) --no-print-directory run-tests

@@ -32,6 +32,8 @@ bool server_may_report(struct server *server, struct session *session)
 
 void server_reply(struct server *server, const struct socket_peer *peer, struct message *message)
 {
+    if (peer->id_size == 0 && server_order_answer(server, message))
+        return;
     enum socket_error error = router_send(server->router, peer, message);
     bool unsent = error != SOCKET_OK && error != SOCKET_ERROR_GONE;
     if (unsent && may_tell(server, &server->told_unsent))
@@ -392,6 +394,7 @@ static int create_books(struct server *server, uint64_t next_lease, char *reason
     server->roster = roster_create();
     server->schedule = schedule_create();
     server->leases = lease_book_create(&policy, next_lease);
+    server->numbers_end = next_lease + JOB_NUMBERS_COUNT;
     server->audits = audit_book_create(server->options.term_ms);
     server->rations = ration_create(server->options.peer_rate);
     if (server->rations && server->roster && server->schedule && server->leases && server->audits)
@@ -721,6 +724,7 @@ static void loop(struct server *server, int wake, atomic_bool *stop, int drain_m
         if (woken)
             wake_clear(wake);
         take_answers(server);
+        server_orders(server);
         server_keys_take(server);
         if (ready == SOCKET_OK)
             receive_some(server);

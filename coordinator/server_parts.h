@@ -84,7 +84,9 @@ struct server {
     uint64_t artifact_clock;
     uint64_t announcement;
     uint8_t announced[MESSAGE_HASH];
-    size_t outstanding; /* jobs given to the writer and not back */
+    size_t outstanding;   /* jobs given to the writer and not back */
+    uint64_t numbers_end; /* leases below may be told: reserved in the database */
+    bool numbers_asked;   /* a further block is with the writer */
     struct hook_table hooks;
     bool hooks_due;   /* some may be */
     bool hooks_asked; /* a claim of them is with the writer */
@@ -183,6 +185,11 @@ void server_status(struct server *server, struct session *session, const struct 
 /* Nothing was heard of it for so long that it is taken to be gone. */
 bool server_is_silent(const struct server *server, const struct session *session);
 
+/* server_order.c: what operators order on the web page. */
+void server_orders(struct server *server);
+/* An answer to nobody's message is one to an order. False: there is no page. */
+bool server_order_answer(struct server *server, const struct message *message);
+
 /* server_waits.c: the same question with `waits_from`. */
 void server_waits(struct server *server, struct session *session, const struct message *message);
 
@@ -237,6 +244,18 @@ void server_audit_session_end(struct server *server, uint64_t session);
 void server_audit_waive(struct server *server, struct server_experiment *experiment);
 void server_audit_tick(struct server *server);
 
+/* server_grant.c: leases on their way. */
+/* Whether a lease may be given out; sees to it that there are always numbers left. */
+bool server_has_numbers(struct server *server);
+void server_answer_numbers(struct server *server, struct job *job);
+/* A JOB_GRANT of this row to this session; NULL without memory. */
+struct job *server_grant_job(struct server *server, const struct session *session, uint64_t request,
+                             const struct store_lease *row);
+/* Has the row written and tells the session at once; gives the lease back where the writer has no room. */
+void server_grant(struct server *server, struct session *session, const struct lease *lease,
+                  uint64_t request);
+void server_answer_grant(struct server *server, struct job *job);
+
 /* server_flag.c: workers that are set aside. */
 /* The flag of a session's worker, or NULL. */
 const struct store_flag *server_flag_of(const struct server *server, const struct session *session);
@@ -249,6 +268,7 @@ void server_flag_take(struct server *server, struct job_peers *peers);
 void server_take_setback(struct server *server, struct session *session, uint64_t id, const char *why);
 
 /* server_answer.c: a job that came back; takes it. */
+void server_refuse_job(struct server *server, const struct job *job);
 void server_take_answer(struct server *server, struct job *job);
 
 #endif

@@ -565,7 +565,7 @@ static enum store_error read_start(struct writer *writer, struct writer_start *s
     struct store *store = writer->round.store;
     struct store_experiment *running = NULL;
     size_t count = 0;
-    uint64_t session, segments = 0;
+    uint64_t segments = 0;
     *start = (struct writer_start){0};
     enum store_error error = captures_catch_up(store, &segments);
     if (error == STORE_OK)
@@ -577,7 +577,7 @@ static enum store_error read_start(struct writer *writer, struct writer_start *s
     if (error == STORE_OK)
         error = store_leases_live(store, &start->leases, &start->lease_count);
     if (error == STORE_OK)
-        error = store_next_ids(store, &start->next_lease, &session);
+        error = store_lease_numbers(store, JOB_NUMBERS_COUNT, &start->next_lease);
     if (error == STORE_OK)
         error = store_hooks_lost(store);
     if (error == STORE_OK)

@@ -47,17 +47,15 @@ static int read_counts(struct store *store, uint64_t experiment, struct store_ta
         " left join kroo.session s on s.id = h.session_id group by 1 order by 1";
     static const char same[] = "select id from kroo.experiment where id = $1::bigint and kind = 'match'"
                                " and player_a = player_b";
-    char id[24];
-    const char *parameters[] = {id};
-    snprintf(id, sizeof id, "%llu", (unsigned long long)experiment);
-    int status = connect_query(store, same, parameters, 1, table);
+    int status = connect_query_of(store, same, experiment, table);
     if (status != COMMAND_DONE)
         return status;
     bool is_aa = table->rows == 1;
     store_table_done(table);
     if (!is_aa)
-        return args_refuse("experiment %s is no match of a player against itself", id);
-    return connect_query(store, sql, parameters, 1, table);
+        return args_refuse("experiment %llu is no match of a player against itself",
+                           (unsigned long long)experiment);
+    return connect_query_of(store, sql, experiment, table);
 }
 
 static int work_out(struct report *report)

@@ -163,6 +163,16 @@ void args_speak_json(void)
     in_json = getenv(ARGS_DRIVEN) == NULL;
 }
 
+bool args_wants_json(int argc, char **argv)
+{
+    for (int i = 1; i < argc && strcmp(argv[i], "--") != 0; i++)
+        if (strcmp(argv[i], "--json") == 0) {
+            args_speak_json();
+            return true;
+        }
+    return false;
+}
+
 void args_capture(char *text, size_t size)
 {
     captured = text;

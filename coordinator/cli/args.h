@@ -43,6 +43,8 @@ void args_range(struct argp_state *state, const char *option, const char *text, 
 /* From here on what goes wrong is told as lines of JSON on standard error, `{"error": TEXT}` and `{"warning":
  * TEXT}`; not in a command that another one drives. */
 void args_speak_json(void);
+/* Does it where `--json` stands among the words; tells whether it does. */
+bool args_wants_json(int argc, char **argv);
 /* This thread's refusals go into `text`, the first one is kept, and its warnings nowhere; NULL: as ever. */
 void args_capture(char *text, size_t size);
 /* Prints `kroo: ...` on standard error and returns COMMAND_REFUSED. */

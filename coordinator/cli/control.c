@@ -7,6 +7,7 @@
 
 #include "coordinator/cli/args.h"
 #include "coordinator/cli/commands.h"
+#include "coordinator/cli/names.h"
 #include "coordinator/cli/parse.h"
 #include "coordinator/cli/connect.h"
 #include "coordinator/cli/table.h"
@@ -291,8 +292,7 @@ int tournament_note(int argc, char **argv)
 /* What goes, and what keeps it. COMMAND_DONE when somebody said yes to it. */
 static int confirm(const struct control *control)
 {
-    char id[24], answer[16] = "";
-    const char *parameters[] = {id};
+    char answer[16] = "";
     struct store_table table;
     int status;
     if (control->yes)
@@ -302,21 +302,20 @@ static int confirm(const struct control *control)
     struct store *store = connect_reader(&control->common, &status);
     if (!store)
         return status;
-    snprintf(id, sizeof id, "%llu", (unsigned long long)control->id);
-    status =
-        connect_query(store, "select games_stored, note from kroo.experiment_progress where id = $1::bigint",
-                      parameters, 1, &table);
+    status = connect_query_of(store,
+                              "select games_stored, note from kroo.experiment_progress where id = $1::bigint",
+                              control->id, &table);
+    if (status == COMMAND_DONE && table.rows == 0) {
+        store_table_done(&table);
+        status = names_refuse_experiment(store, control->id);
+    }
     store_close(store);
     if (status != COMMAND_DONE)
         return status;
-    if (table.rows == 1)
-        fprintf(stderr,
-                "experiment %s, \"%s\": its %s games and everything about it will be gone. Delete it? [y/N] ",
-                id, store_cell(&table, 0, 1), store_cell(&table, 0, 0));
-    bool there = table.rows == 1;
+    fprintf(stderr,
+            "experiment %llu, \"%s\": its %s games and everything about it will be gone. Delete it? [y/N] ",
+            (unsigned long long)control->id, store_cell(&table, 0, 1), store_cell(&table, 0, 0));
     store_table_done(&table);
-    if (!there)
-        return args_refuse("there is no experiment %s: `kroo ls` lists them", id);
     bool yes = fgets(answer, sizeof answer, stdin) && (answer[0] == 'y' || answer[0] == 'Y');
     return yes ? COMMAND_DONE : args_refuse("not deleted");
 }

@@ -113,8 +113,6 @@ static int count_leading(int argc, char **argv)
         int words = leading_words(argv[at]);
         if (words == 0)
             break;
-        if (strcmp(argv[at], "--json") == 0)
-            args_speak_json();
         at += words;
     }
     return at > argc ? -1 : at - 1;
@@ -150,8 +148,10 @@ int dispatch(const struct dispatch_entry *commands, const char *doc, const char 
         return COMMAND_DONE;
     }
     const struct dispatch_entry *command = find_command(commands, word);
-    if (!command)
+    if (!command) {
+        args_wants_json(argc, argv);
         return dispatch_unknown(commands, name, word);
+    }
     int rest = argc - 1 - leading;
     return dispatch_run(command, name, argv + 1, leading, rest > 0 ? rest : 1, argv + 1 + leading);
 }

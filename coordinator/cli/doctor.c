@@ -145,7 +145,8 @@ int doctor_command(int argc, char **argv)
             "Check the machine (cores, memory, descriptors, disks, limits of time), the settings and keys, "
             "the "
             "database (version, migrations, durability, roles, room), the coordinator and the workers (who "
-            "answers, versions, clocks, results that wait), and say how to mend each finding. Nothing is "
+            "answers, versions, clocks, results that wait) and the web page, and say how to mend each "
+            "finding. Nothing is "
             "changed. Exit status 0 without errors (there may be warnings), 1 with any.\v"
             "Examples:\n  kroo doctor\n  kroo doctor --json | jq '.findings[] | select(.state != \"ok\")'",
         .children = args_common_children};
@@ -156,6 +157,7 @@ int doctor_command(int argc, char **argv)
     if (doctor.settings) {
         doctor_check_database(&doctor);
         doctor_check_cluster(&doctor);
+        doctor_check_web(&doctor);
     }
     int status = doctor.errors > 0 ? COMMAND_REFUSED : COMMAND_DONE;
     if (doctor.common.json)

@@ -39,6 +39,7 @@ void doctor_check_machine(struct doctor *doctor);  /* doctor_machine.c: cores, m
 void doctor_check_settings(struct doctor *doctor); /* doctor_keys.c: the file, endpoints, keys, their modes */
 void doctor_check_database(struct doctor *doctor); /* doctor_database.c; leaves the store open */
 void doctor_check_cluster(
-    struct doctor *doctor); /* doctor_cluster.c: coordinator, workers, versions, spools */
+    struct doctor *doctor);                   /* doctor_cluster.c: coordinator, workers, versions, spools */
+void doctor_check_web(struct doctor *doctor); /* doctor_web.c: the page */
 
 #endif

@@ -145,6 +145,19 @@ static void check_schema(struct doctor *doctor)
                "%s", store_reason(doctor->store));
 }
 
+/* Who looks only is content with a replica, so it is opened as such; then the user's own rights are back. A
+ * database that was never migrated has no such role. */
+static struct store *open_store(const char *conninfo, char reason[STORE_TEXT])
+{
+    struct store_table none;
+    struct store *store = store_open(conninfo, "kroo_reader", "kroo doctor", reason, STORE_TEXT);
+    if (!store)
+        return store_open(conninfo, NULL, "kroo doctor", reason, STORE_TEXT);
+    if (store_query(store, "reset role", NULL, 0, &none) == STORE_OK)
+        store_table_done(&none);
+    return store;
+}
+
 void doctor_check_database(struct doctor *doctor)
 {
     const char *conninfo = settings_get(doctor->settings, "database", NULL);
@@ -156,7 +169,7 @@ void doctor_check_database(struct doctor *doctor)
                    "none is set");
         return;
     }
-    doctor->store = store_open(conninfo, NULL, "kroo doctor", reason, sizeof reason);
+    doctor->store = open_store(conninfo, reason);
     if (!doctor->store) {
         doctor_add(doctor, DOCTOR_ERROR, "database", "reachable",
                    "start it (a private one: `kroo up`), or correct `database` in the settings", "%s",

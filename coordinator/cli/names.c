@@ -9,6 +9,7 @@
 #include "coordinator/cli/parse.h"
 #include "coordinator/cli/suggest.h"
 #include "coordinator/cli/table.h"
+#include "sql/queries.h"
 
 enum { HINT_NAMES_MAX = 4096 };
 
@@ -51,6 +52,7 @@ static const struct {
                        "no worker and no key is called", "kroo workers --all"},
     [NAMES_KEYS] = {"keys", "select name from kroo.peer where revoked_at is null order by name limit 4096",
                     "no allowed key is called", "kroo key ls"},
+    [NAMES_QUERIES] = {"queries", NULL, "there is no query", "kroo query --list"},
 };
 
 const char *names_hint(struct store *store, enum names_kind kind, const char *text, char hint[NAMES_HINT])
@@ -140,6 +142,30 @@ static error_t names_parse(int key, char *text, struct argp_state *state)
     }
 }
 
+static int add_queries(json_t *names)
+{
+    for (const struct query *query = queries; query->name; query++)
+        json_array_append_new(names, json_string(query->name));
+    return COMMAND_DONE;
+}
+
+static int add_names(const struct request *request, json_t *names)
+{
+    struct store_table table;
+    int status;
+    struct store *store = connect_reader(&request->common, &status);
+    if (!store)
+        return status;
+    status = connect_query(store, kinds[request->kind].sql, NULL, 0, &table);
+    store_close(store);
+    if (status != COMMAND_DONE)
+        return status;
+    for (size_t i = 0; i < table.rows; i++)
+        json_array_append_new(names, json_string(store_cell(&table, i, 0)));
+    store_table_done(&table);
+    return COMMAND_DONE;
+}
+
 int names_command(int argc, char **argv)
 {
     static const struct argp argp = {
@@ -149,26 +175,21 @@ int names_command(int argc, char **argv)
             "The names of one kind of thing, the newest first, a line each: for scripts, and what the "
             "shells' "
             "completion asks. KIND is weights, engines, books, tables, presets, pools, tournaments, loops, "
-            "experiments, running (experiments that have not ended), workers or keys.\v"
+            "experiments, running (experiments that have not ended), workers, keys or queries.\v"
             "Examples:\n  kroo names weights\n  kroo names running --json",
         .children = args_common_children};
     struct request request = {.kind = NAMES_WEIGHTS};
-    struct store_table table;
     parse_line(&argp, argc, argv, &request);
-    int status;
-    struct store *store = connect_reader(&request.common, &status);
-    if (!store)
-        return status;
-    status = connect_query(store, kinds[request.kind].sql, NULL, 0, &table);
-    store_close(store);
-    if (status != COMMAND_DONE)
-        return status;
-    json_t *array = request.common.json ? json_array() : NULL;
-    for (size_t i = 0; i < table.rows; i++)
-        if (array)
-            json_array_append_new(array, json_string(store_cell(&table, i, 0)));
-        else
-            printf("%s\n", store_cell(&table, i, 0));
-    store_table_done(&table);
-    return request.common.json ? table_json_print(array) : COMMAND_DONE;
+    json_t *array = json_array();
+    int status = request.kind == NAMES_QUERIES ? add_queries(array) : add_names(&request, array);
+    if (status == COMMAND_DONE && request.common.json)
+        return table_json_print(array);
+    const json_t *name;
+    size_t i;
+    json_array_foreach(array, i, name)
+    {
+        puts(json_string_value(name));
+    }
+    json_decref(array);
+    return status;
 }

@@ -18,6 +18,7 @@ enum names_kind {
     NAMES_RUNNING,
     NAMES_WORKERS,
     NAMES_KEYS,
+    NAMES_QUERIES, /* shipped ones: no database is asked */
     NAMES_KINDS,
 };
 enum { NAMES_HINT = 112 };

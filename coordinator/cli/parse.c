@@ -141,19 +141,9 @@ static void hold(void)
     is_registered = true;
 }
 
-static bool wants_json(int argc, char **argv)
-{
-    for (int i = 1; i < argc && strcmp(argv[i], "--") != 0; i++)
-        if (strcmp(argv[i], "--json") == 0)
-            return true;
-    return false;
-}
-
 void parse_line(const struct argp *argp, int argc, char **argv, void *input)
 {
-    bool json = wants_json(argc, argv);
-    if (json)
-        args_speak_json();
+    bool json = args_wants_json(argc, argv);
     check_options(argp, argc, argv);
     if (json)
         hold();

@@ -249,8 +249,7 @@ static int check_there(struct query_request *request, struct store *store)
         return status;
     bool there = found.rows > 0;
     store_table_done(&found);
-    return there ? COMMAND_DONE
-                 : args_refuse("there is no experiment %s: `kroo ls` lists them", request->parameters[0]);
+    return there ? COMMAND_DONE : names_refuse_experiment(store, strtoull(request->parameters[0], NULL, 10));
 }
 
 static int check_extension(const struct query_request *request, struct store *store)

@@ -4,6 +4,7 @@
 
 #include "coordinator/cli/args.h"
 #include "coordinator/cli/commands.h"
+#include "coordinator/cli/names.h"
 #include "coordinator/cli/parse.h"
 #include "coordinator/cli/connect.h"
 #include "coordinator/cli/table.h"
@@ -70,7 +71,7 @@ static int list_experiments(const struct verify_request *request, struct store *
     if (status != COMMAND_DONE || !request->one || out->rows == 1)
         return status;
     store_table_done(out);
-    return args_refuse("there is no experiment %s: `kroo ls` lists them", id);
+    return names_refuse_experiment(store, request->id);
 }
 
 static int verify_all(struct verify_request *request, struct store *store, const struct store_table *list,

@@ -48,6 +48,8 @@ async function filters({ page, facts, is, ok }) {
   await finds('by opening', { opening: games[0].moves.slice(0, 3) }, game => game.moves.startsWith(games[0].moves.slice(0, 3)));
   await finds('by result and opening', { result: 'south', opening: games[0].moves[0] },
     game => game.result === 'south' && game.moves[0] === games[0].moves[0]);
+  const refused = await fetch(new URL('/api/games?opening=AA', page.url()));
+  is('what is no opening is refused', [refused.status, /like FcE/.test((await refused.json()).error)], [400, true]);
   await finds('by a player that is not there', { player: 'nobody' }, () => false);
   is('who is told that there is none', await page.locator('#list').innerText(), 'No stored game is like that.');
 }

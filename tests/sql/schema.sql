@@ -37,6 +37,7 @@ select tables_are('kroo', words($$
     generation
     hook_run
     leadership
+    lease_number
     learning_loop
     lease
     length_rollup

@@ -134,6 +134,7 @@ function refusal(call) {
 
 const refusals = [
     ["damaged weights", () => page.useWeights(damaged), /^the weights are refused: .*checksum/],
+    ["an empty file", () => page.useWeights(new Uint8Array()), /^the weights are refused: /],
     ["weights of other rules", () => page.play({ rules: "school" }), /made for the rules 'site', not for 'school'/],
     ["a move that is not legal", () => page.play({ moves: "Fa" + "A" + "A" }), /^move 4, 'A', is refused/],
     ["a letter that is no house", () => page.play({ moves: "F?" }), /^move 2, '\?', is refused: it is not legal/],

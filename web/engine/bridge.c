@@ -295,7 +295,7 @@ EXPORT int kroo_use_weights(struct kroo_player *player, const uint8_t *bytes, si
     struct weights *weights = NULL;
     begin(player);
     enum weights_error error = WEIGHTS_OK;
-    if (size > 0)
+    if (bytes)
         error = weights_parse(bytes, size, NULL, &weights);
     else if (!(weights = weights_create_starting(player->rules.name)))
         error = WEIGHTS_ERROR_MEMORY;
@@ -305,7 +305,7 @@ EXPORT int kroo_use_weights(struct kroo_player *player, const uint8_t *bytes, si
         weights_destroy(weights);
         return -1;
     }
-    player->built_in = size == 0;
+    player->built_in = !bytes;
     add(&player->text, "{\"kind\":\"%s\",\"rules\":\"%s\",\"provenance\":%s}",
         weights_kind_name(weights->kind), weights->rules, weights->provenance);
     return finish(player);
@@ -313,7 +313,7 @@ EXPORT int kroo_use_weights(struct kroo_player *player, const uint8_t *bytes, si
 
 EXPORT int kroo_evaluate(struct kroo_player *player)
 {
-    struct position position = game_position(player->game);
+    struct position position = standing(player->game);
     begin(player);
     add(&player->text, "%" PRId32, weights_evaluate(player->weights, &position));
     return finish(player);

@@ -28,10 +28,10 @@ void kroo_free(void *bytes);
 int kroo_play(struct kroo_player *player, const char *rules, const char *start, const char *moves);
 
 /* Weights out of an exported binary file; where they are of other rules than the game's, a game by theirs
- * begins. With `size` 0 the built-in ones. Answers with their kind, rules and provenance. */
+ * begins. NULL for the built-in ones. Answers with their kind, rules and provenance. */
 int kroo_use_weights(struct kroo_player *player, const uint8_t *bytes, size_t size);
 
-/* Hundredths of a seed, of the game's position, without a search; the mover's view. */
+/* Hundredths of a seed, of the game's position as it stands, without a search; the mover's view. */
 int kroo_evaluate(struct kroo_player *player);
 
 /* Forgets what was searched before. */

@@ -7,7 +7,9 @@ const SVG = "http://www.w3.org/2000/svg";
 const WIDTH = 640, HEIGHT = 266, COLUMN = 82, LEFT = 115, ROW = { upper: 84, lower: 180 }, PIT = 36;
 const STORE = { width: 62, height: 184, left: 6, right: 572, top: 40 };
 const GOLDEN = Math.PI * (3 - Math.sqrt(5));
-const STEP_MS = 130, SOWING_MS = 1300, TAKING_MS = 450;
+const STEP_MS = 130, SOWING_MS = 1300, TAKING_MS = 450, TAKING_STEP_MS = 40;
+
+const pause = (ms) => new Promise((done) => setTimeout(done, ms));
 
 /** Where the seeds of a house go, in order: the house itself is passed over on every lap. */
 export function sowing(houses, house) {
@@ -293,7 +295,7 @@ export class Board {
 
     // --- movement ---
 
-    async #fly(from, to, delay, duration) {
+    async #fly(from, to, duration) {
         const [x, y] = this.#point(from), [toX, toY] = this.#point(to);
         const seed = make("circle", { class: "board-seed is-flying", cx: x, cy: y, r: 5.6 }, this.#svg);
         const lift = -18 - Math.abs(toX - x) / 14;
@@ -301,30 +303,33 @@ export class Board {
             { transform: `translate(${(toX - x) / 2}px, ${(toY - y) / 2 + lift}px)` },
             { transform: `translate(${toX - x}px, ${toY - y}px)` }];
         try {
-            await seed.animate(steps, { delay, duration, easing: "ease-in-out", fill: "backwards" }).finished;
+            await seed.animate(steps, { duration, easing: "ease-in-out" }).finished;
         } finally {
             seed.remove();
         }
     }
 
+    /* Seeds leave their house one by one, and are counted where they land. */
     async #animate({ before, move, houses }, current) {
         const { path, sown } = sowing(before.houses, move);
         const counts = [...before.houses], step = Math.min(STEP_MS, SOWING_MS / Math.max(path.length, 1));
+        const count = (house, change) => {
+            counts[house] += change;
+            this.#drawHouse(house, counts[house]);
+        };
         this.#draw(counts, before.stores);
-        counts[move] = path.length;
         await Promise.all(path.map(async (to, i) => {
-            await this.#fly(move, to, i * step, 3 * step);
+            await pause(i * step);
             if (!current()) return;
-            counts[move] -= 1;
-            counts[to] += 1;
-            this.#drawHouse(move, counts[move]);
-            this.#drawHouse(to, counts[to]);
+            count(move, -1);
+            await this.#fly(move, to, 3 * step);
+            if (current()) count(to, 1);
         }));
         if (!current()) return;
-        const side = move < 6 ? 0 : 1;
+        const store = `store${move < 6 ? 0 : 1}`;
         await Promise.all(captures(before, move, { houses }).flatMap(({ house, seeds }) => {
             this.#drawHouse(house, sown[house] - seeds);
-            return Array.from({ length: seeds }, (_, i) => this.#fly(house, `store${side}`, i * 40, TAKING_MS));
+            return Array.from({ length: seeds }, (_, i) => pause(i * TAKING_STEP_MS).then(() => current() && this.#fly(house, store, TAKING_MS)));
         }));
     }
 }

@@ -94,8 +94,8 @@ export class Engine {
 
     /** Weights out of an exported binary file (Uint8Array), or the built-in ones (null). */
     useWeights(bytes) {
-        const given = bytes ?? new Uint8Array();
-        return this.#with([given], (at) => this.#answer(this.#code.kroo_use_weights(this.#player, at, given.length)));
+        if (bytes === null) return this.#answer(this.#code.kroo_use_weights(this.#player, 0, 0));
+        return this.#with([bytes], (at) => this.#answer(this.#code.kroo_use_weights(this.#player, at, bytes.length)));
     }
 
     evaluate() {
