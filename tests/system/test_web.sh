@@ -46,6 +46,8 @@ is "lengths, too" "$(paged '[.lengths[].games] | add')" "$(paged '.pairs * 2 - .
 is "games ever" "$(field api/cluster .games)" "$(shown .games_stored)"
 is "games of the day" "$(field api/cluster '[.day.games[]] | add')" "$(shown .games_stored)"
 is "its workers" "$(field api/cluster '[.worker_list[].name] | join(" ")')" "worker-1 worker-2"
+knows_two() { [ "$(field api/coordinator '[.leads, .workers.working + .workers.idle] | join(" ")')" = "true 2" ]; }
+ok "the coordinator's own word on them" wait_until 20 knows_two
 is "the list of experiments" "$(field api/experiments '.experiments[0] | [.id, .verdict] | join(" ")')" "1 accepted"
 curl -sN -m 5 "${url}api/events" >"$work/events"
 ok "live pages hear a pulse" test "$(grep -c '^event: pulse' "$work/events")" -ge 1
@@ -88,6 +90,13 @@ is "and is there itself" "$(status "$url")" 200
 kill -CONT "$(postgres_pid)" $sql_pids
 back() { [ "$(status "${url}api/cluster")" = 200 ]; }
 ok "and it comes back" wait_until 60 back
+
+# --- a worker that says nothing ---
+stopped=$(pid_of worker-2)
+kill -STOP "$stopped"
+is_silent() { [ "$(field api/coordinator .workers.silent)" = 1 ]; }
+ok "is told as silent" wait_until 60 is_silent
+kill -CONT "$stopped"
 
 # --- up again ---
 "$kroo" down --dir "$dir" >/dev/null

@@ -22,7 +22,7 @@ with e as (
     where g.experiment_id = $1::bigint group by 1, 2
 )
 select json_build_object(
-    'id', e.id, 'kind', e.kind, 'state', e.state, 'state_reason', e.state_reason, 'rules', e.rules, 'seed', e.seed::text,
+    'at', round(extract(epoch from now()), 1), 'id', e.id, 'kind', e.kind, 'state', e.state, 'state_reason', e.state_reason, 'rules', e.rules, 'seed', e.seed::text,
     'opening_plies', e.opening_plies, 'noise_ppm', e.noise_ppm, 'with_scores', e.with_scores, 'planned_pairs', e.planned_pairs,
     'priority', e.priority, 'share', e.share, 'core_cap', e.core_cap, 'tags', e.tags, 'key', e.idempotency_key, 'note', e.note,
     'created_by', e.created_by, 'created_at', round(extract(epoch from e.created_at)),

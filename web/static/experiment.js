@@ -257,7 +257,7 @@ function showHead(x) {
     fill(place("name"), title);
     fill(place("state"), stateTag(verdictOf({ ...x, verdict: x.verdict?.verdict })));
     fill(place("about"), el("a", { href: `/games?experiment=${x.id}` }, "its games"),
-        x.kind === "tune" ? ` · kroo tune show ${x.id} has the parameters` : "");
+        ` · as of ${new Date(x.at * 1000).toLocaleTimeString("sv")}`, x.kind === "tune" ? ` · kroo tune show ${x.id} has the parameters` : "");
 }
 
 async function showOne(id) {
