@@ -30,9 +30,11 @@ shown() { jq -c "$1" "$work/show"; }
 paged() { jq -c "$1" "$work/page"; }
 is "it is decided" "$(shown .verdict.verdict)" '"accepted"'
 for figure in .estimate .sprt.llr .sprt.lower .sprt.upper .sprt.model .counts .pairs .repeated_pairs .wins .draws .losses \
-    .games_stored .verdict.verdict .verdict.pairs .verdict.formula_version .rules '.endings | map([.reason, .games])'; do
+    .games_stored .verdict.verdict .verdict.pairs .verdict.formula_version .rules; do
     is "the same $figure" "$(paged "$figure")" "$(shown "$figure")"
 done
+page 'api/breakdown?id=1' >"$work/breakdown"
+is "the same endings" "$(jq -c '.endings | map([.reason, .games])' "$work/breakdown")" "$(shown '.endings | map([.reason, .games])')"
 page 'api/curve?id=1' >"$work/curve"
 is "the course ends at the verdict's LLR" "$(jq '.points[-1][4] * 1000 | round' "$work/curve")" \
     "$(shown '.sprt.llr * 1000 | round')"
@@ -40,7 +42,7 @@ is "and its Elo" "$(jq '.points[-1][1:4] | map(. * 1000 | round)' -c "$work/curv
     "$(shown '.estimate | [.elo, .elo_lo, .elo_hi] | map(. * 1000 | round)')"
 is "a point for each batch" "$(jq '.points | map(.[0]) | . == [range(1; length + 1) * 8]' "$work/curve")" true
 is "workers' shares add up" "$(paged '[.shares[].games] | add')" "$(paged .games_stored)"
-is "lengths, too" "$(paged '[.lengths[].games] | add')" "$(paged '.pairs * 2 - .repeated_pairs * 2')"
+is "lengths, too" "$(jq '[.lengths[].games] | add' "$work/breakdown")" "$(paged '.pairs * 2 - .repeated_pairs * 2')"
 
 # --- the cluster ---
 is "games ever" "$(field api/cluster .games)" "$(shown .games_stored)"
