@@ -279,6 +279,7 @@ static int run(const struct settings *settings, bool allow_unsafe)
     if (status == 0 && open_web(settings, database, &web, reason, sizeof reason) != 0)
         status = fail(EXIT_REFUSED, reason);
     if (status == 0) {
+        server.web = web;
         server.orders = web_orders_of(web);
         server.keys = key_file ? &keys : NULL;
         server.window = (uint64_t)numbers.window;

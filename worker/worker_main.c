@@ -10,6 +10,7 @@
 #include "engine/build.h"
 #include "proto/confine.h"
 #include "proto/log.h"
+#include "proto/notify.h"
 #include "proto/settings.h"
 #include "proto/socket.h"
 #include "proto/tags.h"
@@ -427,6 +428,7 @@ int main(int argc, char **argv)
     const struct argp argp = {options, parse, NULL, doc, NULL, NULL, NULL};
     argp_parse(&argp, argc, argv, 0, NULL, &arguments);
 
+    notify_open(); /* before anything is started from here */
     /* Before the first thread: a full disk or a closed pipe is an error to handle, not a death. */
     signal(SIGXFSZ, SIG_IGN);
     signal(SIGPIPE, SIG_IGN);
