@@ -49,6 +49,7 @@ void ledger_destroy(struct ledger *ledger)
     repeat_game_destroy(ledger->games);
     terms_destroy(ledger->terms);
     course_destroy(ledger->course);
+    free(ledger->fleet);
     free(ledger);
 }
 

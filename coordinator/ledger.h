@@ -9,6 +9,7 @@
 #include "coordinator/repeat_game.h"
 #include "coordinator/tally.h"
 #include "coordinator/terms.h"
+#include "sql/store_flag.h"
 
 struct ledger {
     struct store_experiment experiment;
@@ -21,6 +22,9 @@ struct ledger {
     /* Pairs that are played again: open audits, and open disputes of counted pairs. */
     struct pairlist again;
     uint64_t fleet_next; /* counted pairs at which its workers are compared again; 0: not set */
+    struct store_worker_results *fleet; /* owned; of the first fleet_pairs pairs, by peer and name */
+    size_t fleet_count;
+    uint64_t fleet_pairs;
     /* of the transaction under way; NULL when it has not touched this experiment */
     struct tally *draft;
     uint64_t draft_games_stored;

@@ -132,6 +132,7 @@ enum store_error round_recount(struct round *round, struct ledger *ledger)
         tally_swap(ledger->draft, fresh->tally);
         ledger->draft_games_stored = fresh->games_stored;
         ledger->recounted = ledger->games != NULL;
+        ledger->fleet_count = ledger->fleet_pairs = 0; /* read anew */
     }
     fresh->games = NULL;
     ledger_destroy(fresh);
