@@ -11,6 +11,7 @@
 
 #include "coordinator/lease.h"
 #include "engine/mix.h"
+#include "tests/fault/heap.h"
 
 enum {
     WARM_MS = 30000,
@@ -76,8 +77,7 @@ struct node {
 struct growth {
     struct shape shape;
     uint64_t dice, events;
-    struct event *heap;
-    size_t count, room;
+    struct heap heap; /* of events */
     struct coordinator *coordinators;
     struct node *workers, *relays;
     uint32_t worker_count, relay_count, coordinator_count;
@@ -104,31 +104,22 @@ static double uniform(struct growth *g)
     return (double)(mix((uint64_t)g->shape.seed, g->dice++) >> 11) / 9007199254740992.0;
 }
 
+static bool earlier(const void *one, const void *other)
+{
+    return ((const struct event *)one)->at < ((const struct event *)other)->at;
+}
+
 static void push(struct growth *g, double delay_ms, enum kind kind, uint32_t who, double games)
 {
-    if (g->count == g->room) {
-        g->room = g->room ? 2 * g->room : 4096;
-        g->heap = need(realloc(g->heap, g->room * sizeof *g->heap));
-    }
     struct event event = {g->now + delay_ms, kind, who, games};
-    size_t place = g->count++;
-    for (; place > 0 && g->heap[(place - 1) / 2].at > event.at; place = (place - 1) / 2)
-        g->heap[place] = g->heap[(place - 1) / 2];
-    g->heap[place] = event;
+    if (!heap_push(&g->heap, &event))
+        give_up("no memory");
 }
 
 static struct event pop(struct growth *g)
 {
-    struct event first = g->heap[0], last = g->heap[--g->count];
-    size_t place = 0;
-    for (size_t child; (child = 2 * place + 1) < g->count; place = child) {
-        if (child + 1 < g->count && g->heap[child + 1].at < g->heap[child].at)
-            child++;
-        if (g->heap[child].at >= last.at)
-            break;
-        g->heap[place] = g->heap[child];
-    }
-    g->heap[place] = last;
+    struct event first;
+    heap_pop(&g->heap, &first);
     return first;
 }
 
@@ -492,7 +483,8 @@ int main(int argc, char **argv)
     for (size_t i = 0; i < sizeof known / sizeof *known; i++)
         options[i] = (struct argp_option){known[i].name, 256 + (int)i, "N", 0, known[i].help, 0};
     struct argp argp = {options, parse, NULL, "Queues of a growing cluster.", NULL, NULL, NULL};
-    struct growth g = {.shape = {.seed = 1,
+    struct growth g = {.heap = {.size = sizeof(struct event), .earlier = earlier},
+                       .shape = {.seed = 1,
                                  .cores = 10000,
                                  .slots = 32,
                                  .coordinators = 1,
@@ -509,7 +501,7 @@ int main(int argc, char **argv)
                                  .deaths = 0.1}};
     argp_parse(&argp, argc, argv, 0, NULL, &g.shape);
     build(&g);
-    while (g.count > 0 && g.now < g.shape.seconds * 1000) {
+    while (g.heap.count > 0 && g.now < g.shape.seconds * 1000) {
         struct event e = pop(&g);
         g.now = e.at;
         g.events++;

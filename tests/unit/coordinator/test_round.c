@@ -193,6 +193,11 @@ static void games_set_aside_far_behind_are_counted_anew(void **state)
     ledger_book_done(&fresh);
     /* A game of a lease from before, beyond the window of now. */
     job_destroy(deliver(bench, 19, 1, 2, 1, false, STORE_GAME_INSERTED));
+    /* And a conflict there: its pair is held, so that the prefix stops before it. */
+    struct job *conflict = deliver(bench, 18, 1, 3, 2, true, STORE_GAME_CONFLICT);
+    assert_true(conflict->report.again.count == 1 && conflict->report.again.pairs[0].held);
+    job_destroy(conflict);
+    job_destroy(deliver(bench, 18, 1, 4, 3, false, STORE_GAME_DUPLICATE));
     struct job *report = deliver(bench, 0, 1, 3, 2, false, STORE_GAME_INSERTED);
     assert_true(report->report.ended);
     job_destroy(report);
