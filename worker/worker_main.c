@@ -142,13 +142,18 @@ static uint64_t number(struct argp_state *state, const char *name, const char *t
     return value;
 }
 
+/* The last word counts; there is room for every name once. */
 static void give(struct argp_state *state, const char *name, const char *value)
 {
     struct arguments *arguments = state->input;
-    if (arguments->given_count == sizeof arguments->given / sizeof *arguments->given)
-        argp_error(state, "too many options");
-    arguments->given[arguments->given_count].name = name;
-    arguments->given[arguments->given_count++].value = value;
+    size_t at = 0;
+    while (at < arguments->given_count && strcmp(arguments->given[at].name, name) != 0)
+        at++;
+    if (at == sizeof arguments->given / sizeof *arguments->given)
+        return;
+    arguments->given[at].name = name;
+    arguments->given[at].value = value;
+    arguments->given_count += at == arguments->given_count;
 }
 
 static error_t parse(int key, char *argument, struct argp_state *state)
