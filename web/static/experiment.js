@@ -101,7 +101,7 @@ function verdictText(x) {
     const v = x.verdict;
     if (!v || (x.kind !== "match" && v.verdict === "undecided")) return null;
     const by = [v.by ? `by ${v.by}` : "", v.reason].filter(Boolean).join(": ");
-    const test = x.sprt ? `; LLR ${number(v.llr, 3)} within ${number(v.lower, 3)} and ${number(v.upper, 3)}, ${x.sprt.model} model` : "";
+    const test = x.sprt ? `; LLR ${number(v.llr, 3)}, bounds ${number(v.lower, 3)} and ${number(v.upper, 3)} drawn in by what one look a batch overshoots, ${x.sprt.model} model` : "";
     return el("p", null, el("strong", null, "Verdict: "), stateTag(v.verdict), ` at ${plural(v.pairs, "pair")}, ${moment(v.written_at)}`,
         by ? ` ${by}` : "", `${test}; formulas of version ${v.formula_version}, counts in the order ${x.order}.`);
 }
