@@ -41,13 +41,15 @@ async function filters({ page, facts, is, ok }) {
     await find(page, { experiment: facts.decided, ...wishes });
     is(name, await ids(page), wanted(filter));
   };
-  ok('there are games to find', games.length > 50, games.length);
+  ok('there are games to find', games.length > 0);
   await finds('all games of the experiment, page after page', {}, () => true);
   await finds('by result', { result: 'draw' }, game => game.result === 'draw');
   await finds('by ending', { reason: games[0].reason }, game => game.reason === games[0].reason);
   await finds('by opening', { opening: games[0].moves.slice(0, 3) }, game => game.moves.startsWith(games[0].moves.slice(0, 3)));
   await finds('by result and opening', { result: 'south', opening: games[0].moves[0] },
     game => game.result === 'south' && game.moves[0] === games[0].moves[0]);
+  const refused = await fetch(new URL('/api/games?opening=AA', page.url()));
+  is('what is no opening is refused', [refused.status, /like FcE/.test((await refused.json()).error)], [400, true]);
   await finds('by a player that is not there', { player: 'nobody' }, () => false);
   is('who is told that there is none', await page.locator('#list').innerText(), 'No stored game is like that.');
 }
@@ -78,6 +80,12 @@ async function steps({ page, facts, api, is, ok, open }) {
   is('where there is nothing after', [await page.locator('#forth').isDisabled(), await page.locator('#last').isDisabled()], [true, true]);
   is('the address leads here', [address(page).get('game'), address(page).get('ply')], [id, String(game.moves.length)]);
   ok('a curve is drawn', await page.locator('#curve canvas').count() > 0);
+  if (told.scores === null) {
+    await page.click('#score');
+    await page.waitForFunction(() => document.getElementById('scored').textContent.startsWith('scored with'));
+    ok('a game stored without scores is scored in the page', / of \d+, for (South|North): /.test(await page.locator('#where').innerText()),
+      await page.locator('#where').innerText());
+  }
   await page.keyboard.press('Home');
   await where(page, 'The start of');
   await page.click('#forth');

@@ -102,8 +102,38 @@ async function analysis({ page, open, ok, is }) {
   await hears(page, 'North resigns.');
 }
 
+/* The engine against itself, until somebody pauses it. */
+async function watched({ page, is }) {
+  is('nobody may choose a house', await legal(page).count(), 0);
+  await page.waitForFunction(() => document.querySelectorAll('#moves span:not(.n)').length >= 6);
+  await page.click('#pause');
+  await turn(page, '^Paused$');
+  const before = await moves(page);
+  await page.click('#undo');
+  await turn(page, '^Paused$');
+  is('paused, a move is taken back', await moves(page), before.slice(0, -1));
+  await page.click('#pause');
+  await page.waitForFunction(count => document.querySelectorAll('#moves span:not(.n)').length > count, before.length);
+  is('and the same seed plays it again', (await moves(page)).startsWith(before), true);
+}
+
+/* What a coordinator says that was built with WASM=no. */
+async function without_engine({ session, is }) {
+  const page = await session.page();
+  await page.route('**/kroo-engine.wasm', route => route.fulfill({ status: 404, contentType: 'application/json', body: '{}' }));
+  for (const path of ['/play', '/games']) {
+    await session.open(page, path, '#trouble:not(:empty)');
+    is(`${path} says what is missing`, /built without the engine for pages: install emscripten/.test(await page.locator('#trouble').innerText()), true);
+  }
+  await page.waitForSelector('#list tbody tr');
+  is('and the games are listed all the same', await page.locator('#list tbody tr').count() > 0, true);
+  await session.close(page);
+}
+
 export default [
   { name: 'play', path: '/play?side=south&level=2&seed=7', ready: READY, test: whole_game },
   { name: 'play-rules', path: `/play?side=both&start=${SLAM}&moves=F`, ready: READY, looks: [], test: rules_are_said },
   { name: 'play-analysis', path: '/play?side=both', ready: READY, looks: [], test: analysis },
+  { name: 'play-watch', path: '/play?side=none&level=1&seed=3', ready: READY, looks: [], test: watched },
+  { name: 'play-without-engine', path: '/play', ready: READY, looks: [], test: without_engine },
 ];

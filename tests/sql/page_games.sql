@@ -63,7 +63,7 @@ end
 $$;
 
 begin;
-select plan(18);
+select plan(20);
 select is((walk(null, null, null, null, null)).ids, expected('true'), 'all games, in order, each once');
 select cmp_ok((walk(null, null, null, null, null)).most, '<=', 100000, 'and no answer looks at more than 100,000 pairs');
 select is((walk('2', null, null, null, null)).ids, expected('experiment_id = 2'), 'of one experiment');
@@ -84,6 +84,8 @@ select is((walk(null, 'nobody', null, null, null)).ids, '{}', 'by a player that 
 select is((walk('3', null, null, 'even', null)).ids, expected('experiment_id = 3 and reason = ''even'''), 'games far apart');
 select cmp_ok((walk('3', null, null, 'even', null)).pages, '>', 3, 'over several answers');
 select matches(ask(null, null, null, null, 'AA') ->> 'error', 'letters of its moves', 'an opening that is none');
+select matches(ask(null, null, null, null, null, '1-2') ->> 'error', 'EXPERIMENT-PAIR-LEG', 'a place that is none');
+select matches(ask(null, null, 'east') ->> 'error', 'south, north, draw', 'a result that is none');
 create function tests.game(id text) returns json language plpgsql as $$
 declare
     answer json;

@@ -1,10 +1,13 @@
 -- experiment=number? player=text? result=text? reason=text? opening=text? before=text?: stored games, the newest experiment and pair first, fifty below the game `before`
 -- A request looks at no more than so many pairs (at more where an opening is long enough for its index to find few games); `next`
--- says where the following one goes on, and `looked_at` how far this one came.
+-- says where the following one goes on, and `looked_at` how far this one came. The second column is true where the filter is nonsense.
+-- finished by web_finish_games
 with wish as materialized (
     select $1::bigint as experiment, nullif($2::text, '') as player, nullif($3::text, '') as result, nullif($4::text, '') as reason,
         case when $5::text ~ '^(?:[A-F][a-f])*[A-F]?$' then nullif($5::text, '') end as opening,
-        coalesce($5::text !~ '^(?:[A-F][a-f])*[A-F]?$', false) as nonsense,
+        case when $5::text !~ '^(?:[A-F][a-f])*[A-F]?$' then 'an opening is written with the letters of its moves, A to F and a to f in turn, like FcE'
+            when $6::text !~ '^\d{1,18}-\d{1,18}-[01]$' then 'before is a game, EXPERIMENT-PAIR-LEG, as in the answer before'
+            when $3::text not in ('south', 'north', 'draw', 'won', 'lost') then 'a result is south, north, draw, won or lost' end as nonsense,
         substring($6::text from '^(\d{1,18})-\d{1,18}-[01]$')::bigint as from_experiment,
         substring($6::text from '^\d{1,18}-(\d{1,18})-[01]$')::bigint as from_pair,
         substring($6::text from '^\d{1,18}-\d{1,18}-([01])$')::int as from_leg,
@@ -15,7 +18,7 @@ with wish as materialized (
     from wish w, kroo.experiment e
         join kroo.player_label a on a.id = e.player_a
         join kroo.player_label b on b.id = e.player_b
-    where not w.nonsense and (w.experiment is null or e.id = w.experiment) and (w.from_experiment is null or e.id <= w.from_experiment)
+    where w.nonsense is null and (w.experiment is null or e.id = w.experiment) and (w.from_experiment is null or e.id <= w.from_experiment)
         and (w.player is null or lower(a.label) ^@ lower(w.player) or lower(b.label) ^@ lower(w.player))
     order by e.id desc limit 200
 ), chosen as materialized (
@@ -41,8 +44,7 @@ with wish as materialized (
 ), shown as (
     select * from found order by experiment_id desc, pair_no desc, leg desc limit 50
 )
-select case when w.nonsense then json_build_object('error', 'an opening is written with the letters of its moves, A to F and a to f in turn, like FcE')
-    else json_build_object(
+select case when w.nonsense is not null then json_build_object('error', w.nonsense) else json_build_object(
         'games', (select coalesce(json_agg(json_build_object('id', experiment_id || '-' || pair_no || '-' || leg, 'experiment', experiment_id,
             'pair', pair_no, 'leg', leg, 'south', case leg when 0 then a else b end, 'north', case leg when 0 then b else a end,
             'result', result, 'reason', reason, 'stores', json_build_array(south, north), 'plies', plies, 'opening', left(moves, 12),
@@ -53,5 +55,5 @@ select case when w.nonsense then json_build_object('error', 'an opening is writt
             else coalesce((select id || '-' || low || '-0' from windowed where low > 0 order by id limit 1),
                 (select (c.id + 1) || '-0-0' from chosen c where c.id < (select min(id) from windowed) order by c.id desc limit 1),
                 (select min(id) || '-0-0' from listed having count(*) = 200)) end)
-    end
+    end, w.nonsense is not null
 from wish w

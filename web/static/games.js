@@ -7,7 +7,7 @@ import { ask, el, fill, number, plural, table, trouble } from "./shell.js";
 const FIELDS = ["experiment", "player", "result", "reason", "opening"];
 const place = (id) => document.getElementById(id);
 
-let view;
+let view = null; /* until the engine is there */
 let chosen = { id: "", ply: 0 };
 let games = [], next = null, lookedAt = 0;
 let asking = 0; /* of the question under way; the answers to older ones come too late */
@@ -55,10 +55,6 @@ async function find(before = null) {
     try {
         const answer = await ask(`/api/games?${words}`);
         if (mine !== asking) return;
-        if (answer.error) {
-            trouble(answer.error);
-            return;
-        }
         games = before ? [...games, ...answer.games] : answer.games;
         lookedAt = answer.looked_at + (before ? lookedAt : 0);
         next = answer.next;
@@ -94,20 +90,26 @@ function listen() {
     }));
     ["result", "reason"].forEach((id) => place(id).addEventListener("change", () => place("filter").requestSubmit()));
     place("older").addEventListener("click", () => find(next));
-    place("list").addEventListener("click", ({ target }) => target.dataset.id && open(target.dataset.id, 0));
+    place("list").addEventListener("click", ({ target }) => view && target.dataset.id && open(target.dataset.id, 0));
 }
 
 async function begin() {
     const words = new URLSearchParams(location.search);
     FIELDS.forEach((name) => { place(name).value = words.get(name) ?? ""; });
     place("game").classList.add("empty-game");
-    view = new GameView(await loadEngine(), (id, ply) => {
-        chosen = { id, ply };
-        showAddress();
-    });
+    const loading = loadEngine().catch((error) => error);
     listen();
     listNames();
     await find();
+    const engine = await loading;
+    if (engine instanceof Error) {
+        trouble(`No game can be shown: ${engine.message}`);
+        return;
+    }
+    view = new GameView(engine, (id, ply) => {
+        chosen = { id, ply };
+        showAddress();
+    });
     const wanted = words.get("game") ?? games[0]?.id;
     if (wanted) await open(wanted, Number(words.get("ply") ?? 0) || 0);
 }

@@ -110,7 +110,7 @@ async function answer(mine) {
     try {
         const [reply] = await Promise.all([
             opponent.ask({ game, choose: { level: seats.level, seed: seats.seed } }),
-            new Promise((done) => setTimeout(done, still ? 0 : PAUSE_MS)),
+            new Promise((done) => setTimeout(done, still && seats.side !== "none" ? 0 : PAUSE_MS)),
         ]);
         if (mine === turn) play(LETTERS.indexOf(reply.move));
     } catch (error) {
