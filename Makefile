@@ -161,7 +161,7 @@ $(BUILD)/obj/eval/build.o: CFLAGS_ALL += -DTRAIN_BUILD='"$(TRAIN_BUILD)"'
 
 $(BUILD)/obj/%.o: %.c
 	@mkdir -p $(@D)
-	$(CC) $(CFLAGS_ALL) $(if $(filter sql/% tests/unit/sql/%,$<),$(PG_CFLAGS)) -MMD -MP -c -o $@ $<
+	$(CC) $(CFLAGS_ALL) $(if $(filter sql/% tests/unit/sql/% tests/fuzz/sql/%,$<),$(PG_CFLAGS)) -MMD -MP -c -o $@ $<
 
 # --- libraries and executables ------------------------------------------------------------------------------
 define archive
@@ -337,8 +337,14 @@ sprts: setup
 	@KROO_BUILD=$(abspath $(BUILD)) tests/fault/sprts.sh $(TESTS) $(SEED)
 .PHONY: fault sprts
 
-crowd: setup
+# A cluster under steady work for 20 minutes, or SECONDS=...: fails where memory, descriptors or threads grow.
+soak: setup
 	@$(MAKE) --no-print-directory -j$$(nproc) all $(BUILD)/bench/crowd
+	@KROO_BUILD=$(abspath $(BUILD)) tests/fault/soak.sh $(if $(filter file,$(origin SECONDS)),1200,$(SECONDS))
+.PHONY: soak
+
+crowd: setup
+	@$(MAKE) --no-print-directory -j$$(nproc) all $(BUILD)/bench/crowd $(BUILD)/bench/load
 	@KROO_BUILD=$(abspath $(BUILD)) tests/bench/crowd.sh
 .PHONY: crowd
 

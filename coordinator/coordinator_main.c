@@ -77,10 +77,16 @@ struct arguments {
     size_t given_count;
 };
 
+/* The last word counts; there is room for every name once. */
 static void give(struct arguments *arguments, const char *name, const char *value)
 {
-    if (arguments->given_count < sizeof arguments->given / sizeof arguments->given[0])
-        arguments->given[arguments->given_count++] = (struct setting){name, value};
+    size_t at = 0;
+    while (at < arguments->given_count && strcmp(arguments->given[at].name, name) != 0)
+        at++;
+    if (at == sizeof arguments->given / sizeof arguments->given[0])
+        return;
+    arguments->given[at] = (struct setting){name, value};
+    arguments->given_count += at == arguments->given_count;
 }
 
 static error_t parse_option(int key, char *value, struct argp_state *state)
@@ -279,6 +285,7 @@ static int run(const struct settings *settings, bool allow_unsafe)
     if (status == 0 && open_web(settings, database, &web, reason, sizeof reason) != 0)
         status = fail(EXIT_REFUSED, reason);
     if (status == 0) {
+        server.web = web;
         server.orders = web_orders_of(web);
         server.keys = key_file ? &keys : NULL;
         server.window = (uint64_t)numbers.window;

@@ -20,8 +20,9 @@ bool ledger_test(const struct store_experiment *experiment, struct sprt_test *te
     return statistics_model_parse(experiment->sprt.model, &test->model) == 0;
 }
 
-struct ledger *ledger_create(const struct store_experiment *experiment, uint64_t window)
+struct ledger *ledger_create(const struct store_experiment *experiment)
 {
+    enum { WINDOW = 1 }; /* none: what is added or held is reached for, however far beyond the prefix */
     struct ledger *ledger = calloc(1, sizeof *ledger);
     if (!ledger)
         return NULL;
@@ -29,7 +30,7 @@ struct ledger *ledger_create(const struct store_experiment *experiment, uint64_t
     bool tested = ledger_test(experiment, &test);
     ledger->experiment = *experiment;
     if (tested == experiment->has_sprt)
-        ledger->tally = tally_create(experiment->planned_pairs, window, tested ? &test : NULL);
+        ledger->tally = tally_create(experiment->planned_pairs, WINDOW, tested ? &test : NULL);
     ledger->ended = experiment->state == STORE_FINISHED || experiment->state == STORE_STOPPED;
     if (!ledger->tally) {
         free(ledger);
@@ -48,6 +49,7 @@ void ledger_destroy(struct ledger *ledger)
     repeat_game_destroy(ledger->games);
     terms_destroy(ledger->terms);
     course_destroy(ledger->course);
+    free(ledger->fleet);
     free(ledger);
 }
 
@@ -78,7 +80,14 @@ enum tally_answer ledger_add_game(const struct ledger *ledger, struct tally *tal
                                   const struct store_game *game)
 {
     struct repeat_key key = ledger_key(ledger, game);
+    if (tally_reach(tally, game->pair) != 0)
+        return TALLY_MEMORY;
     return tally_add_game(tally, game->pair, game->leg, game->a_half_points, &key);
+}
+
+int ledger_hold(struct tally *tally, uint64_t pair)
+{
+    return tally_reach(tally, pair) != 0 || tally_hold(tally, pair) == -2 ? -1 : 0;
 }
 
 enum store_error ledger_put_repeats(const struct ledger *ledger, struct store *store)

@@ -9,6 +9,7 @@
 #include "coordinator/repeat_game.h"
 #include "coordinator/tally.h"
 #include "coordinator/terms.h"
+#include "sql/store_flag.h"
 
 struct ledger {
     struct store_experiment experiment;
@@ -21,6 +22,9 @@ struct ledger {
     /* Pairs that are played again: open audits, and open disputes of counted pairs. */
     struct pairlist again;
     uint64_t fleet_next; /* counted pairs at which its workers are compared again; 0: not set */
+    struct store_worker_results *fleet; /* owned; of the first fleet_pairs pairs, by peer and name */
+    size_t fleet_count;
+    uint64_t fleet_pairs;
     /* of the transaction under way; NULL when it has not touched this experiment */
     struct tally *draft;
     uint64_t draft_games_stored;
@@ -36,9 +40,12 @@ struct ledger {
 int ledger_tell_repeats(struct ledger *ledger);
 /* What tells a game from others, by pair, leg, moves, result and reason; zeros where every pair counts. */
 struct repeat_key ledger_key(const struct ledger *ledger, const struct store_game *game);
-/* Adds a game to a tally of this experiment, by pair, leg, half points, moves, result and reason. */
+/* Adds a game to a tally of this experiment, by pair, leg, half points, moves, result and reason, however far
+ * its pair lies beyond the prefix, which falls back when games are set aside. */
 enum tally_answer ledger_add_game(const struct ledger *ledger, struct tally *tally,
                                   const struct store_game *game);
+/* Holds a pair, likewise; a pair that is counted already stays so. 0, or -1 without memory. */
+int ledger_hold(struct tally *tally, uint64_t pair);
 /* Stores the repeats that the draft has found; before its counters. */
 enum store_error ledger_put_repeats(const struct ledger *ledger, struct store *store);
 
@@ -54,7 +61,7 @@ enum store_error ledger_block(const struct ledger *ledger, struct store *store,
 
 /* NULL without memory, or when the experiment's plan cannot be counted (its bounds are checked where it is
  * made). */
-struct ledger *ledger_create(const struct store_experiment *experiment, uint64_t window);
+struct ledger *ledger_create(const struct store_experiment *experiment);
 void ledger_destroy(struct ledger *ledger);
 
 /* Begins a draft unless there is one. 0, or -1 without memory. */

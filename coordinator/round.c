@@ -33,8 +33,7 @@ static void hold_up_to(struct loading *loading, uint64_t pair)
     while (loading->disputed_next < loading->disputed_count &&
            loading->disputed[loading->disputed_next] <= pair) {
         uint64_t disputed = loading->disputed[loading->disputed_next++];
-        if (tally_reach(loading->ledger->tally, disputed) != 0 ||
-            tally_hold(loading->ledger->tally, disputed) == -2)
+        if (ledger_hold(loading->ledger->tally, disputed) != 0)
             loading->worst = TALLY_MEMORY;
     }
 }
@@ -43,9 +42,7 @@ static void load_game(void *context, const struct store_game *game)
 {
     struct loading *loading = context;
     hold_up_to(loading, game->pair);
-    enum tally_answer answer = tally_reach(loading->ledger->tally, game->pair) != 0
-                                   ? TALLY_MEMORY
-                                   : ledger_add_game(loading->ledger, loading->ledger->tally, game);
+    enum tally_answer answer = ledger_add_game(loading->ledger, loading->ledger->tally, game);
     if (answer < 0 && loading->worst >= 0) {
         loading->worst = answer;
         loading->worst_pair = game->pair;
@@ -97,7 +94,7 @@ static enum store_error count_stored(struct round *round, struct ledger *ledger,
 enum store_error round_load(struct round *round, const struct store_experiment *experiment,
                             char text[STORE_TEXT])
 {
-    struct ledger *ledger = ledger_create(experiment, TALLY_WINDOW_MAX);
+    struct ledger *ledger = ledger_create(experiment);
     if (!ledger)
         return STORE_ERROR_MEMORY;
     enum store_error error = load_terms(round, ledger, text);
@@ -122,7 +119,7 @@ enum store_error round_load(struct round *round, const struct store_experiment *
 enum store_error round_recount(struct round *round, struct ledger *ledger)
 {
     char text[STORE_TEXT];
-    struct ledger *fresh = ledger_create(&ledger->experiment, TALLY_WINDOW_MAX);
+    struct ledger *fresh = ledger_create(&ledger->experiment);
     if (!fresh || ledger_draft(ledger) != 0) {
         ledger_destroy(fresh);
         return STORE_ERROR_MEMORY;
@@ -135,6 +132,7 @@ enum store_error round_recount(struct round *round, struct ledger *ledger)
         tally_swap(ledger->draft, fresh->tally);
         ledger->draft_games_stored = fresh->games_stored;
         ledger->recounted = ledger->games != NULL;
+        ledger->fleet_count = ledger->fleet_pairs = 0; /* read anew */
     }
     fresh->games = NULL;
     ledger_destroy(fresh);
@@ -198,9 +196,7 @@ static enum store_error count_game(struct round *round, const struct store_game 
         ledger->draft_games_stored++;
     if (ledger->draft_ended)
         return STORE_OK;
-    /* Beyond the window: the prefix fell back after the pair was leased. */
-    if (outcome == STORE_GAME_INSERTED &&
-        (tally_reach(ledger->draft, game->pair) != 0 || ledger_add_game(ledger, ledger->draft, game) < 0))
+    if (outcome == STORE_GAME_INSERTED && ledger_add_game(ledger, ledger->draft, game) < 0)
         return STORE_ERROR_MEMORY;
     if (tally_pair_complete(ledger->draft, game->pair) &&
         report_complete(report, game->pair, game->session) != 0)
@@ -231,7 +227,7 @@ static enum store_error hold_conflicts(struct round *round, const struct store_g
                         (outcome[i] == STORE_GAME_INSERTED && waits_for_proof(ledger, &games[i]));
         if (!disputed || (ledger && ledger->ended))
             continue;
-        if (!ledger || ledger_draft(ledger) != 0 || tally_hold(ledger->draft, games[i].pair) == -2)
+        if (!ledger || ledger_draft(ledger) != 0 || ledger_hold(ledger->draft, games[i].pair) != 0)
             return STORE_ERROR_MEMORY;
     }
     return STORE_OK;

@@ -12,6 +12,8 @@
 #include "proto/log.h"
 #include "sql/store_flag.h"
 
+enum { FLEET_PAIRS_A_TURN = 16384 };
+
 /* --- who --- */
 
 static enum store_error put_aside(struct round *round, const struct store_worker_results *worker, double z,
@@ -27,40 +29,94 @@ static enum store_error put_aside(struct round *round, const struct store_worker
                                   "the coordinator", &is_new);
 }
 
-static enum store_error look_at_fleet(struct round *round, uint64_t experiment)
+static int by_worker(const struct store_worker_results *one, const struct store_worker_results *other)
 {
-    struct store_worker_results *results;
+    int order = strcmp(one->peer, other->peer);
+    return order != 0 ? order : strcmp(one->name, other->name);
+}
+
+/* Adds two lists in order into a third. NULL without memory. */
+static struct store_worker_results *merge(const struct store_worker_results *one, size_t one_count,
+                                          const struct store_worker_results *other, size_t other_count,
+                                          size_t *count)
+{
+    struct store_worker_results *both = malloc((one_count + other_count + 1) * sizeof *both);
+    *count = 0;
+    for (size_t i = 0, j = 0; both && (i < one_count || j < other_count);) {
+        int order = i == one_count ? 1 : j == other_count ? -1 : by_worker(&one[i], &other[j]);
+        struct store_worker_results sum = order <= 0 ? one[i] : other[j];
+        if (order == 0) {
+            sum.won += other[j].won;
+            sum.lost += other[j].lost;
+            sum.equal += other[j].equal;
+        }
+        i += order <= 0;
+        j += order >= 0;
+        both[(*count)++] = sum;
+    }
+    return both;
+}
+
+/* What the workers' pairs up to `end` came to is added to what is known of those before. */
+static enum store_error read_fleet(struct round *round, struct ledger *ledger, uint64_t end)
+{
+    struct store_worker_results *fresh;
     size_t count;
-    enum store_error error = store_worker_results(round->store, experiment, &results, &count);
+    enum store_error error =
+        store_worker_results(round->store, ledger->experiment.id, ledger->fleet_pairs, end, &fresh, &count);
     if (error != STORE_OK)
         return error;
+    struct store_worker_results *all = merge(ledger->fleet, ledger->fleet_count, fresh, count, &count);
+    free(fresh);
+    if (!all)
+        return STORE_ERROR_MEMORY;
+    free(ledger->fleet);
+    ledger->fleet = all;
+    ledger->fleet_count = count;
+    ledger->fleet_pairs = end;
+    return STORE_OK;
+}
+
+static enum store_error look_at_fleet(struct round *round, const struct ledger *ledger)
+{
+    size_t count = ledger->fleet_count;
     struct fleet_worker *workers = calloc(count ? count : 1, sizeof *workers);
+    enum store_error error = workers ? STORE_OK : STORE_ERROR_MEMORY;
     for (size_t i = 0; i < count && workers; i++)
-        workers[i] = (struct fleet_worker){.pairs = {results[i].won, results[i].lost, results[i].equal}};
+        workers[i] = (struct fleet_worker){
+            .pairs = {ledger->fleet[i].won, ledger->fleet[i].lost, ledger->fleet[i].equal}};
     if (workers)
         fleet_blame(workers, count);
-    for (size_t i = 0; i < count && workers && error == STORE_OK; i++)
+    for (size_t i = 0; i < count && error == STORE_OK; i++)
         if (workers[i].blamed)
-            error = put_aside(round, &results[i], workers[i].z, experiment);
-    error = workers ? error : STORE_ERROR_MEMORY;
+            error = put_aside(round, &ledger->fleet[i], workers[i].z, ledger->experiment.id);
     free(workers);
-    free(results);
+    return error;
+}
+
+/* One range a turn, so that no commit waits long; a look is at the first fleet_next pairs, whoever delivers
+ * when. */
+static enum store_error watch_fleet(struct round *round, struct ledger *ledger)
+{
+    uint64_t pairs = tally_prefix(ledger->tally), end = ledger->fleet_pairs + FLEET_PAIRS_A_TURN;
+    if (ledger->fleet_next == 0)
+        ledger->fleet_next = fleet_next_look(pairs);
+    end = end < ledger->fleet_next ? end : ledger->fleet_next;
+    if (ledger->ended || ledger->course || pairs < end)
+        return STORE_OK;
+    enum store_error error = read_fleet(round, ledger, end);
+    if (error != STORE_OK || end < ledger->fleet_next)
+        return error;
+    error = look_at_fleet(round, ledger);
+    ledger->fleet_next = fleet_next_look(end);
     return error;
 }
 
 enum store_error round_flag_workers(struct round *round)
 {
     enum store_error error = store_charged_put_aside(round->store);
-    for (size_t i = 0; i < round->book->count && error == STORE_OK; i++) {
-        struct ledger *ledger = round->book->ledgers[i];
-        uint64_t pairs = tally_prefix(ledger->tally);
-        if (ledger->fleet_next == 0)
-            ledger->fleet_next = fleet_next_look(pairs);
-        if (ledger->ended || ledger->course || pairs < ledger->fleet_next)
-            continue;
-        error = look_at_fleet(round, ledger->experiment.id);
-        ledger->fleet_next = fleet_next_look(pairs);
-    }
+    for (size_t i = 0; i < round->book->count && error == STORE_OK; i++)
+        error = watch_fleet(round, round->book->ledgers[i]);
     return error;
 }
 

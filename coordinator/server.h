@@ -13,6 +13,7 @@
 #include "proto/keys.h"
 #include "proto/socket.h"
 
+struct web;
 struct web_orders;
 
 struct server_options {
@@ -26,6 +27,7 @@ struct server_options {
     bool allow_unsafe;
     uint32_t peer_rate;        /* messages a second of one connection; 0: any number */
     const char *hooks;         /* folder of programs that experiments may name; NULL: none */
+    struct web *web;           /* the page, told how it is; NULL: none */
     struct web_orders *orders; /* of the web page; NULL: nobody orders there */
     const char *metrics;       /* where to serve metrics over HTTP; NULL: nowhere */
 };

@@ -5,6 +5,7 @@
 #include <time.h>
 
 #include "coordinator/server_parts.h"
+#include "coordinator/web.h"
 #include "engine/build.h"
 #include "proto/log.h"
 #include "proto/notify.h"
@@ -36,6 +37,7 @@ void server_metrics_waiting(void *context, const char *reason)
     }
     notify_alive(progress_now_ms());
     exporter_publish(server->exporter, &server->metrics);
+    web_publish(server->options.web, &server->metrics);
 }
 
 /* --- what is counted --- */
@@ -132,10 +134,11 @@ static void fill(struct server *server)
 static void publish(struct server *server)
 {
     server->published_ms = server->now_ms;
-    if (!server->exporter)
+    if (!server->exporter && !server->options.web)
         return;
     fill(server);
     exporter_publish(server->exporter, &server->metrics);
+    web_publish(server->options.web, &server->metrics);
 }
 
 /* --- when --- */

@@ -31,6 +31,8 @@ struct web {
     pthread_cond_t changed;
     pthread_t opener;
     bool has_opener, stopping;
+    pthread_mutex_t told_mutex;
+    struct metrics told; /* the coordinator's own word; its state is 0 before the first */
 };
 
 /* --- answers --- */
@@ -249,6 +251,26 @@ static enum MHD_Result send_operator(struct web *web, struct MHD_Connection *con
     return send_answer(connection, &answer);
 }
 
+/* What only the coordinator itself knows. */
+static enum MHD_Result send_coordinator(struct web *web, struct MHD_Connection *connection)
+{
+    struct metrics told;
+    char text[METRICS_TEXT + 512];
+    pthread_mutex_lock(&web->told_mutex);
+    told = web->told;
+    pthread_mutex_unlock(&web->told_mutex);
+    bool leads = told.state == METRICS_LEADING || told.state == METRICS_DRAINING;
+    snprintf(text, sizeof text,
+             "{\"leads\":%s,\"database\":%s,\"workers\":{\"working\":%.0f,\"idle\":%.0f,\"silent\":%.0f,"
+             "\"set_aside\":%.0f,\"play_threads\":%.0f}}",
+             leads ? "true" : "false", told.number[METRIC_DATABASE_UP] > 0 ? "true" : "false",
+             told.number[METRIC_WORKERS_LEASED], told.number[METRIC_WORKERS_IDLE],
+             told.number[METRIC_WORKERS_SILENT], told.number[METRIC_WORKERS_SET_ASIDE],
+             told.number[METRIC_PLAY_THREADS]);
+    struct web_answer answer = {.status = MHD_HTTP_OK, .text = strdup(text), .size = strlen(text)};
+    return send_answer(connection, &answer);
+}
+
 static enum MHD_Result serve(void *context, struct MHD_Connection *connection, const char *url,
                              const char *method, const char *version, const char *upload, size_t *upload_size,
                              void **request)
@@ -279,6 +301,8 @@ static enum MHD_Result serve(void *context, struct MHD_Connection *connection, c
         return send_events(web, connection);
     if (strcmp(url, "/api/operator") == 0)
         return send_operator(web, connection);
+    if (strcmp(url, "/api/coordinator") == 0)
+        return send_coordinator(web, connection);
     const struct web_call *call = web_call_find(url);
     if (call)
         return answer_call(web, connection, call);
@@ -381,6 +405,7 @@ struct web *web_create(const struct web_options *options, char *reason, size_t r
         return NULL;
     }
     pthread_mutex_init(&web->mutex, NULL);
+    pthread_mutex_init(&web->told_mutex, NULL);
     pthread_condattr_init(&monotonic);
     pthread_condattr_setclock(&monotonic, CLOCK_MONOTONIC);
     pthread_cond_init(&web->changed, &monotonic);
@@ -412,6 +437,7 @@ void web_destroy(struct web *web)
     web_orders_destroy(web->orders);
     web_operators_destroy(web->operators);
     pthread_cond_destroy(&web->changed);
+    pthread_mutex_destroy(&web->told_mutex);
     pthread_mutex_destroy(&web->mutex);
     free(web->hosts);
     free(web);
@@ -420,6 +446,14 @@ void web_destroy(struct web *web)
 struct web_orders *web_orders_of(struct web *web)
 {
     return web ? web->orders : NULL;
+}
+
+void web_publish(struct web *web, const struct metrics *metrics)
+{
+    if (!web || pthread_mutex_trylock(&web->told_mutex) != 0)
+        return;
+    web->told = *metrics;
+    pthread_mutex_unlock(&web->told_mutex);
 }
 
 unsigned web_port(struct web *web)

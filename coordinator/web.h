@@ -11,10 +11,11 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+#include "coordinator/metrics.h"
 #include "coordinator/web_order.h"
 
 enum {
-    WEB_CONNECTIONS = 96,
+    WEB_CONNECTIONS = 400,
     WEB_SILENT_S = 15, /* a connection that says nothing for so long is closed */
     WEB_REQUEST_BYTES = 16384,
     WEB_REOPEN_MS = 1000, /* how often an address is tried that something else listens on */
@@ -37,6 +38,9 @@ struct web *web_create(const struct web_options *options, char *reason, size_t r
 void web_destroy(struct web *web);
 /* What operators order; NULL when nobody may. */
 struct web_orders *web_orders_of(struct web *web);
+/* How the coordinator is, from its event loop: copied; left out when a page reads it at this moment. Takes a
+ * NULL web. */
+void web_publish(struct web *web, const struct metrics *metrics);
 /* The port it listens on; 0: not yet. */
 unsigned web_port(struct web *web);
 

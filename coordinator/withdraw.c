@@ -8,8 +8,6 @@
 #include "sql/store_flag.h"
 #include "sql/store_repeat.h"
 
-enum { WINDOW = 64 }; /* pairs come in order */
-
 struct judging {
     struct ledger *ledger;
     uint64_t pair; /* being read */
@@ -51,7 +49,7 @@ static enum store_error begin(struct store *store, const struct store_experiment
                               struct ledger **out)
 {
     char text[STORE_TEXT];
-    struct ledger *ledger = ledger_create(experiment, WINDOW);
+    struct ledger *ledger = ledger_create(experiment);
     enum store_error error = STORE_OK;
     if (ledger && experiment->repeat_rule != REPEAT_RULE_NONE)
         error = terms_load(store, experiment, &ledger->terms, text);

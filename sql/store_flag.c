@@ -159,7 +159,7 @@ enum store_error store_experiment_reopen(struct store *store, uint64_t experimen
     return read_number(store, "select experiment_reopen($1, $2)", &parameters, games);
 }
 
-enum store_error store_worker_results(struct store *store, uint64_t experiment,
+enum store_error store_worker_results(struct store *store, uint64_t experiment, uint64_t first, uint64_t end,
                                       struct store_worker_results **list, size_t *count)
 {
     struct store_parameters parameters = {0};
@@ -167,10 +167,11 @@ enum store_error store_worker_results(struct store *store, uint64_t experiment,
     *list = NULL;
     *count = 0;
     store_add_u64(&parameters, experiment);
-    enum store_error error = store_set_limit(store, STORE_STREAM_MS);
-    if (error == STORE_OK)
-        error = store_run(store, "select peer, name, won, lost, equal from worker_results($1)", &parameters,
-                          false, &result);
+    store_add_u64(&parameters, first);
+    store_add_u64(&parameters, end);
+    enum store_error error =
+        store_run(store, "select peer, name, won, lost, equal from worker_results($1, $2, $3)", &parameters,
+                  false, &result);
     if (error != STORE_OK)
         return error;
     size_t rows = (size_t)PQntuples(result);
@@ -191,5 +192,5 @@ enum store_error store_worker_results(struct store *store, uint64_t experiment,
     }
     *list = found;
     *count = rows;
-    return store_set_limit(store, STORE_STATEMENT_MS);
+    return STORE_OK;
 }

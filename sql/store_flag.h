@@ -41,12 +41,13 @@ enum store_error store_verdict_is_withdrawn(struct store *store, uint64_t experi
 enum store_error store_experiment_reopen(struct store *store, uint64_t experiment, const char *by,
                                          uint64_t *games);
 
-/* What each worker's pairs of an experiment came to; *list is malloc'ed. */
+/* What each worker's pairs from `first` up to `end` of an experiment came to, by peer and name; *list is
+ * malloc'ed. */
 struct store_worker_results {
     char peer[STORE_NAME], name[STORE_NAME];
     uint64_t won, lost, equal;
 };
-enum store_error store_worker_results(struct store *store, uint64_t experiment,
+enum store_error store_worker_results(struct store *store, uint64_t experiment, uint64_t first, uint64_t end,
                                       struct store_worker_results **list, size_t *count);
 
 #endif

@@ -52,7 +52,7 @@ cluster_start() {
 cluster_resume() {
     cluster_tools=$(cluster_bin) || return 1
     cluster_as "$cluster_tools/pg_ctl" -D "$1/data" -w -t 60 -s -l "$1/server.log" \
-        -o "-c listen_addresses= -c unix_socket_directories=$1 -c unix_socket_permissions=0700 ${CLUSTER_OPTIONS:-}" \
+        -o "-c dynamic_shared_memory_type=mmap -c listen_addresses= -c unix_socket_directories=$1 -c unix_socket_permissions=0700 ${CLUSTER_OPTIONS:-}" \
         start >/dev/null || {
         tail -n 20 "$1/server.log" >&2
         return 1

@@ -139,6 +139,7 @@ struct worker {
     char idle[MESSAGE_TEXT_MAX];
     bool idle_news; /* it was never told */
     int64_t idle_told_ms, status_told_ms;
+    unsigned told_state; /* the session's, as the supervisor knows it, and one more; 0: it knows nothing */
 };
 
 /* conversation.c */

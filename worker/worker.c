@@ -8,6 +8,7 @@
 #include <sys/random.h>
 #include <unistd.h>
 
+#include "proto/notify.h"
 #include "proto/progress.h"
 #include "worker/inside.h"
 
@@ -341,6 +342,22 @@ static void hear_all(struct worker *worker, int64_t now)
     }
 }
 
+/* The supervisor's watchdog is fed by turns of this loop, as long as a play thread is left that may get on.
+ */
+static void tell_supervisor(struct worker *worker, int64_t now)
+{
+    unsigned state = (unsigned)worker->session.state + 1;
+    if (worker->told_state != state) {
+        char text[256];
+        worker->told_state = state;
+        snprintf(text, sizeof text, "%s; %s", session_state_name(worker->session.state),
+                 dealer_endpoint(worker->dealer));
+        notify_ready(text);
+    }
+    if (worker->threads_still < worker->options.slots)
+        notify_alive(now);
+}
+
 static int wait_ms(const struct worker *worker)
 {
     bool brisk = workload_playing(worker) || worker->session.state != SESSION_READY ||
@@ -373,6 +390,7 @@ int worker_run(struct worker *worker)
         sync_spool(worker, now);
         tell_status(worker, now);
         see_to_idling(worker, now);
+        tell_supervisor(worker, now);
         if (worker->session.state == SESSION_OVER)
             break;
         bool woken = false;
@@ -381,6 +399,7 @@ int worker_run(struct worker *worker)
             wake_clear(worker->wake_fd);
         hear_all(worker, progress_now_ms());
     }
+    notify_stopping();
     sync_spool(worker, worker->synced_ms + INSIDE_SYNC_MS);
     log_line(LOG_LEVEL_INFO, "end", "games=%" PRIu64 " spooled_pairs=%" PRIu64 " status=%d",
              worker->games_total, spool_pairs(worker->spool), worker->status);

@@ -10,6 +10,7 @@
 #include "engine/build.h"
 #include "proto/confine.h"
 #include "proto/log.h"
+#include "proto/notify.h"
 #include "proto/settings.h"
 #include "proto/socket.h"
 #include "proto/tags.h"
@@ -141,13 +142,18 @@ static uint64_t number(struct argp_state *state, const char *name, const char *t
     return value;
 }
 
+/* The last word counts; there is room for every name once. */
 static void give(struct argp_state *state, const char *name, const char *value)
 {
     struct arguments *arguments = state->input;
-    if (arguments->given_count == sizeof arguments->given / sizeof *arguments->given)
-        argp_error(state, "too many options");
-    arguments->given[arguments->given_count].name = name;
-    arguments->given[arguments->given_count++].value = value;
+    size_t at = 0;
+    while (at < arguments->given_count && strcmp(arguments->given[at].name, name) != 0)
+        at++;
+    if (at == sizeof arguments->given / sizeof *arguments->given)
+        return;
+    arguments->given[at].name = name;
+    arguments->given[at].value = value;
+    arguments->given_count += at == arguments->given_count;
 }
 
 static error_t parse(int key, char *argument, struct argp_state *state)
@@ -427,6 +433,7 @@ int main(int argc, char **argv)
     const struct argp argp = {options, parse, NULL, doc, NULL, NULL, NULL};
     argp_parse(&argp, argc, argv, 0, NULL, &arguments);
 
+    notify_open(); /* before anything is started from here */
     /* Before the first thread: a full disk or a closed pipe is an error to handle, not a death. */
     signal(SIGXFSZ, SIG_IGN);
     signal(SIGPIPE, SIG_IGN);

@@ -205,6 +205,9 @@ static void say_formatted(const char *kind, enum terminal_paint paint, const cha
     char *text = NULL;
     if (vasprintf(&text, format, arguments) < 0)
         text = NULL;
+    for (char *c = text; c && *c; c++) /* a word of somebody's steers no terminal */
+        if (((unsigned char)*c < 0x20 && *c != '\n') || *c == 0x7f)
+            *c = '?';
     say(kind, paint, text ? text : "out of memory");
     free(text);
 }

@@ -61,10 +61,22 @@ static void dispatch_help(FILE *out, const struct dispatch_entry *commands, cons
               out);
 }
 
+/* An option where a command should be: one of those that may stand there, or of a command. */
+static int unknown_option(const char *name, const char *word)
+{
+    static const char *const options[] = {"--config", "--dir", "--json", "--color", "--help", "--version"};
+    const char *nearest = suggest_nearest(word, options, sizeof options / sizeof *options);
+    args_refuse("there is no option %.40s before a command%s%s%s (`%s --help`)", word,
+                nearest ? "; did you mean " : "", nearest ? nearest : "", nearest ? "?" : "", name);
+    return COMMAND_USAGE;
+}
+
 static int dispatch_unknown(const struct dispatch_entry *commands, const char *name, const char *word)
 {
     const char *names[128];
     size_t count = 0;
+    if (word[0] == '-')
+        return unknown_option(name, word);
     for (; commands[count].name && count < sizeof names / sizeof *names; count++)
         names[count] = commands[count].name;
     const char *nearest = suggest_nearest(word, names, count);

@@ -75,6 +75,9 @@ struct glance_source {
     struct side database, coordinator;
 };
 
+/* Never freed: a thread that waits for an answer still looks at it when the program ends. */
+static struct glance_source only = {.mutex = PTHREAD_MUTEX_INITIALIZER};
+
 static struct timespec deadline_in(int ms)
 {
     struct timespec time;
@@ -209,25 +212,22 @@ static int start(struct side *side, struct glance_source *source, void *(*look)(
 struct glance_source *glance_start(const struct settings *settings, uint64_t experiment, int every_ms,
                                    int patience_ms)
 {
-    /* Never freed: a thread that waits for an answer still looks at it when the program ends. */
-    static struct glance_source source;
     pthread_condattr_t attributes;
     pthread_condattr_init(&attributes);
     pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC);
-    pthread_mutex_init(&source.mutex, NULL);
-    pthread_cond_init(&source.changed, &attributes);
-    pthread_cond_init(&source.stopped, &attributes);
+    pthread_cond_init(&only.changed, &attributes);
+    pthread_cond_init(&only.stopped, &attributes);
     pthread_condattr_destroy(&attributes);
-    source.settings = settings;
-    source.experiment = experiment;
-    source.every_ms = every_ms;
-    source.patience_ms = patience_ms;
-    if (start(&source.database, &source, look_at_database) != 0 ||
-        start(&source.coordinator, &source, look_at_coordinator) != 0) {
+    only.settings = settings;
+    only.experiment = experiment;
+    only.every_ms = every_ms;
+    only.patience_ms = patience_ms;
+    if (start(&only.database, &only, look_at_database) != 0 ||
+        start(&only.coordinator, &only, look_at_coordinator) != 0) {
         args_refuse("no thread can be started");
         return NULL;
     }
-    return &source;
+    return &only;
 }
 
 static void copy(const struct side *side, struct glance_side *out)
@@ -253,8 +253,10 @@ void glance_read(struct glance_source *source, int wait_ms, struct glance *out)
 
 void glance_done(struct glance *glance)
 {
+    pthread_mutex_lock(&only.mutex); /* the threads count references, too */
     json_decref(glance->database.told);
     json_decref(glance->coordinator.told);
+    pthread_mutex_unlock(&only.mutex);
     *glance = (struct glance){0};
 }
 

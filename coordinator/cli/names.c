@@ -118,7 +118,7 @@ static void take_kind(struct argp_state *state, const char *text, struct request
         }
     }
     const char *nearest = suggest_nearest(text, words, NAMES_KINDS);
-    argp_error(state, "\"%.40s\" is no kind of name%s%s%s: `kroo names --help` lists them", text,
+    argp_error(state, "\"%.40s\" is no kind of name%s%s%s (`kroo names --help` lists them)", text,
                nearest ? "; did you mean " : "", nearest ? nearest : "", nearest ? "?" : "");
 }
 

@@ -133,7 +133,7 @@ static int print_page(const struct overview *overview)
 static json_t *side_json(const struct glance_side *side)
 {
     return json_pack("{s:b, s:s, s:o}", "is_up", side->is_up, "reason", side->reason, "told",
-                     side->told ? json_incref(side->told) : json_null());
+                     side->told ? json_deep_copy(side->told) : json_null());
 }
 
 static int print_json(const struct overview *overview)
@@ -193,10 +193,12 @@ int overview_command(int argc, char **argv)
     struct glance_source *source = overview.is_set_up ? glance_start(settings, 0, 60000, PATIENCE_MS) : NULL;
     if (source) {
         glance_read(source, WAIT_MS, &overview.glance);
-        glance_stop(source);
+        glance_stop(source); /* the settings stay with its threads */
+    } else {
+        settings_destroy(settings);
     }
     advise_all(&overview);
     status = overview.common.json ? print_json(&overview) : print_page(&overview);
     glance_done(&overview.glance);
-    return status; /* the settings stay with the threads */
+    return status;
 }

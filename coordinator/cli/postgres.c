@@ -159,10 +159,15 @@ static int configure(const struct postgres *postgres, const char *data)
             "\n# Kroo's private cluster: a socket that only its owner reaches, no port.\n"
             "listen_addresses = ''\nunix_socket_directories = '%s'\nunix_socket_permissions = 0700\n"
             "max_connections = 60\nshared_buffers = 128MB\nmax_wal_size = 2GB\n"
-            "checkpoint_completion_target = 0.9\nwal_compression = on\nlog_min_messages = warning\n",
+            "dynamic_shared_memory_type = mmap\ncheckpoint_completion_target = 0.9\nwal_compression = "
+            "on\nlog_min_messages = warning\n",
             postgres->socket);
     return fclose(file) == 0 ? 0 : -1;
 }
+
+/* In files of its own, not in /dev/shm: there the end of a user's last login takes it away from a server that
+ * goes on (RemoveIPC of systemd-logind), and containers have little of it. For clusters of before, too. */
+static const char own_memory[] = "-c dynamic_shared_memory_type=mmap";
 
 /* Into a temporary name first: an interrupted initdb leaves nothing that looks like a cluster. */
 static int make_data(const struct postgres *postgres)
@@ -204,7 +209,8 @@ static int start_server(const struct postgres *postgres)
     snprintf(data, sizeof data, "%s/data", postgres->home);
     snprintf(log, sizeof log, "%s/log", postgres->home);
     snprintf(seconds, sizeof seconds, "%d", POSTGRES_START_S);
-    const char *const start[] = {"pg_ctl", "-D", data, "-l", log, "-w", "-t", seconds, "start", NULL};
+    const char *const start[] = {"pg_ctl", "-D",    data, "-l",       log,     "-w",
+                                 "-t",     seconds, "-o", own_memory, "start", NULL};
     return run_program(postgres, start, NULL) == 0 ? 0 : -1;
 }
 

@@ -44,7 +44,7 @@ static void refuse_name(struct argp_state *state, const char *text)
     for (const struct query *query = queries; query->name && count < 64; query++)
         names[count++] = query->name;
     const char *near = suggest_nearest(text, names, count);
-    argp_error(state, "there is no query \"%.40s\"%s%s%s: `kroo query --list` lists them", text,
+    argp_error(state, "there is no query \"%.40s\"%s%s%s (`kroo query --list` lists them)", text,
                near ? "; did you mean " : "", near ? near : "", near ? "?" : "");
 }
 

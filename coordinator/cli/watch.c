@@ -35,6 +35,7 @@ struct watch {
     uint64_t id; /* 0: the cluster */
     uint64_t every_s, times;
     struct watch_pace pace;
+    struct glance_source *source; /* NULL: nobody looks yet */
 };
 
 static error_t watch_parse(int key, char *text, struct argp_state *state)
@@ -88,17 +89,16 @@ static bool has_ended(const struct watch *watch, const struct glance *glance)
     return watch->id > 0 && glance->has_record && !record_is_open(&glance->record);
 }
 
-static void show_screen(struct watch *watch, struct glance_source *source)
+static void show_screen(struct watch *watch)
 {
     enum screen_event event = SCREEN_TICK;
-    uint64_t drawn = 0;
-    bool ended = false;
+    bool is_first = true, ended = false;
     while (event != SCREEN_QUIT && event != SCREEN_KILLED && !ended) {
         struct glance glance;
-        glance_read(source, drawn == 0 ? PATIENCE_MS / 4 : 0, &glance);
+        glance_read(watch->source, is_first ? PATIENCE_MS / 4 : 0, &glance);
         draw(watch, &glance);
-        ended = has_ended(watch, &glance) || (watch->times > 0 && ++drawn >= watch->times);
-        drawn += watch->times == 0;
+        ended = has_ended(watch, &glance);
+        is_first = false;
         glance_done(&glance);
         if (!ended)
             event = screen_wait(REDRAW_MS);
@@ -120,17 +120,17 @@ static bool print_glance(struct watch *watch, const struct glance *glance)
     if (!watch->common.json) {
         watch_page_line(stdout, glance);
     } else {
-        json_t *line =
-            json_pack("{s:b, s:b, s:o, s:o}", "database_is_up", glance->database.is_up, "coordinator_is_up",
-                      glance->coordinator.is_up, "database",
-                      glance->database.told ? json_incref(glance->database.told) : json_null(), "coordinator",
-                      glance->coordinator.told ? json_incref(glance->coordinator.told) : json_null());
+        json_t *line = json_pack(
+            "{s:b, s:b, s:o, s:o}", "database_is_up", glance->database.is_up, "coordinator_is_up",
+            glance->coordinator.is_up, "database",
+            glance->database.told ? json_deep_copy(glance->database.told) : json_null(), "coordinator",
+            glance->coordinator.told ? json_deep_copy(glance->coordinator.told) : json_null());
         table_json_print(line);
     }
     return fflush(stdout) == 0;
 }
 
-static void print_lines(struct watch *watch, struct glance_source *source)
+static void print_lines(struct watch *watch)
 {
     struct sigaction action = {.sa_handler = on_interrupt};
     int step_ms = every_ms(watch, LINES_EVERY_MS);
@@ -138,7 +138,7 @@ static void print_lines(struct watch *watch, struct glance_source *source)
     sigaction(SIGTERM, &action, NULL);
     for (uint64_t printed = 1; !interrupted; printed++) {
         struct glance glance;
-        glance_read(source, PATIENCE_MS, &glance);
+        glance_read(watch->source, PATIENCE_MS, &glance);
         bool goes_on = print_glance(watch, &glance);
         glance_done(&glance);
         if (!goes_on || (watch->times > 0 && printed >= watch->times))
@@ -152,23 +152,23 @@ static void print_lines(struct watch *watch, struct glance_source *source)
 
 static int watch_cluster(struct watch *watch, const struct settings *settings)
 {
-    bool on_screen = !watch->common.json && screen_is_possible();
+    bool on_screen = !watch->common.json && watch->times == 0 && screen_is_possible();
     if (!settings_get(settings, "database", NULL) && !settings_get(settings, "endpoint", NULL)) {
         args_refuse(
             "no cluster is set up here: `kroo up` starts a private one, --config or --dir names another");
         return COMMAND_NO_CONNECTION;
     }
-    struct glance_source *source =
+    watch->source =
         glance_start(settings, 0, every_ms(watch, on_screen ? SCREEN_EVERY_MS : LINES_EVERY_MS), PATIENCE_MS);
-    if (!source)
+    if (!watch->source)
         return COMMAND_REFUSED;
     if (on_screen && screen_open() == 0) {
-        show_screen(watch, source);
+        show_screen(watch);
         screen_close();
     } else {
-        print_lines(watch, source);
+        print_lines(watch);
     }
-    glance_stop(source);
+    glance_stop(watch->source);
     return COMMAND_DONE;
 }
 
@@ -180,13 +180,12 @@ static int watch_experiment(struct watch *watch, const struct settings *settings
     int status = follow_check(settings, watch->id);
     if (status != COMMAND_DONE)
         return status;
-    struct glance_source *source =
-        glance_start(settings, watch->id, every_ms(watch, SCREEN_EVERY_MS), PATIENCE_MS);
-    if (!source || screen_open() != 0)
+    watch->source = glance_start(settings, watch->id, every_ms(watch, SCREEN_EVERY_MS), PATIENCE_MS);
+    if (!watch->source || screen_open() != 0)
         return COMMAND_REFUSED;
-    show_screen(watch, source);
+    show_screen(watch);
     screen_close();
-    glance_stop(source);
+    glance_stop(watch->source);
     return follow_conclude(settings, watch->id);
 }
 
@@ -195,7 +194,7 @@ int watch_command(int argc, char **argv)
     static const struct argp_option options[] = {
         {"every", OPTION_EVERY, "SECONDS", 0, "Look every so many seconds (default 1 on a screen, else 5)",
          1},
-        {"times", OPTION_TIMES, "N", 0, "End after N lines (default: never)", 1},
+        {"times", OPTION_TIMES, "N", 0, "Print N lines and end, on a terminal, too", 1},
         {0}};
     static const struct argp argp = {
         .options = options,
@@ -219,6 +218,8 @@ int watch_command(int argc, char **argv)
     struct settings *settings = connect_settings(&watch.common, &status);
     if (!settings)
         return status;
-    /* The settings stay with the threads that look. */
-    return watch.id > 0 ? watch_experiment(&watch, settings) : watch_cluster(&watch, settings);
+    status = watch.id > 0 ? watch_experiment(&watch, settings) : watch_cluster(&watch, settings);
+    if (!watch.source) /* else they stay with its threads */
+        settings_destroy(settings);
+    return status;
 }

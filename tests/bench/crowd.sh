@@ -1,12 +1,13 @@
 #!/usr/bin/env bash
 # `make crowd`: what one coordinator and its PostgreSQL on this machine take from thousands of workers. Synthetic
-# workers, the real protocol, every game replayed and committed, fsync on. Fifteen minutes; figures are for reading
+# workers, the real protocol, every game replayed and committed, fsync on. A quarter of an hour; figures are for reading
 # (deploy/SCALE.md), and nothing fails but what must hold at any speed: no game refused or lost, the verification
 # clean, everybody back after a kill.
 #
-#   KROO_CROWD="2000 10000"   numbers of workers
-#   KROO_CROWD_SECONDS=90     of each
+#   KROO_CROWD="2000 10000:1 10000" numbers of workers, some with a rate of their own
+#   KROO_CROWD_SECONDS=60     of each
 #   KROO_CROWD_RATE=5         games a second of each worker
+#   KROO_CROWD_STEADY=1200000 pairs delivered in large batches as fast as they are taken
 . "$(dirname "$0")/../system/lib.sh"
 set -e -o pipefail
 shopt -s inherit_errexit
@@ -19,7 +20,7 @@ backends() { psql -qAtX -d "$(sed -n 's/^database = //p' "$dir/kroo.conf")" -c "
 # Seconds of processor time of a process; of the backend that writes games.
 cpu() { awk '{ print ($14 + $15) / 100 }' "/proc/$1/stat"; }
 loop_cpu() { awk '{ print ($14 + $15) / 100 }' "/proc/$1/task/$1/stat"; } # the event loop is the first thread
-writer_pid() { backends "select pid from pg_stat_activity where application_name like 'kroo%' order by backend_start limit 1"; }
+writer_pid() { backends "select pid from pg_stat_activity where application_name = 'kroo-coordinator' order by backend_start limit 1"; }
 rss_kib() { awk '/^VmRSS/ { print $2 }' "/proc/$1/status"; }
 endpoint() { sed -n 's/^endpoint = //p' "$dir/kroo.conf"; }
 
@@ -44,13 +45,32 @@ played() {
 "$kroo" up --workers 0 >/dev/null
 say() { printf '%s\n' "$*"; }
 say "# rss of the coordinator alone: $(rss_kib "$(pid_of)") KiB"
-for workers in ${KROO_CROWD:-2000 10000}; do
-    played "$workers" "${KROO_CROWD_SECONDS:-90}" "${KROO_CROWD_RATE:-5}"
+seconds=${KROO_CROWD_SECONDS:-60} rate=${KROO_CROWD_RATE:-5}
+for crowd_of in ${KROO_CROWD:-2000 10000:1 10000}; do
+    own=${crowd_of#*:}
+    [ "$own" != "$crowd_of" ] || own=$rate
+    played "${crowd_of%:*}" "$seconds" "$own"
 done
+
+say "# 2,000, while somebody reads every game over and over"
+(while backends "select count(*), avg(length(moves)), count(distinct substr(moves, 1, 20)) from kroo.game" >>"$work/report"; do :; done) 2>/dev/null &
+reader=$!
+played 2000 "$seconds" "$rate"
+kill $reader
+wait $reader 2>/dev/null || :
+say "{\"reports\":$(wc -l <"$work/report")}"
+
+say "# eight workers with batches of 64 pairs, as fast as they are taken"
+"$kroo" match starting starting --nodes-a 100 --nodes-b 120 --pairs "${KROO_CROWD_STEADY:-1200000}" --audit 0 >"$work/id" 2>/dev/null
+coordinator=$(pid_of) backend=$(writer_pid)
+before=$(cpu "$coordinator") before_backend=$(cpu "$backend")
+"$build/bench/load" --same "$(endpoint)" 8 64 | tail -n 1 >"$work/steady"
+jq -c --argjson cpu "$(jq -n "$(cpu "$coordinator") - $before")" --argjson backend "$(jq -n "$(cpu "$backend") - $before_backend")" \
+    '. + {coordinator_us_per_100_ply_pair: (2e8 * $cpu / .plies), backend_us_per_game: (1e6 * $backend / .games)}' "$work/steady"
 
 say "# a coordinator killed under 2,000 workers"
 "$kroo" match starting starting --nodes-a 100 --nodes-b 120 --pairs 20000000 --audit 0 >"$work/id" 2>/dev/null
-"$crowd" "$(endpoint)" 2000 --rate "${KROO_CROWD_RATE:-5}" --seconds 150 --every 5 >"$work/lines" &
+"$crowd" "$(endpoint)" 2000 --rate "$rate" --seconds "${KROO_CROWD_KILL_SECONDS:-150}" --every 5 >"$work/lines" &
 load=$!
 wait_until 60 last_says '.welcome == 2000'
 kill -9 "$(pid_of)"

@@ -52,9 +52,40 @@ async function list({ page, kroo, facts, is, open }) {
   is('which says why it is paused', await page.locator('#result header .muted').innerText(), 'by local: the room is hot');
 }
 
+/* Where the coordinator has operators, facts.token is a token of theirs and facts.ordered an experiment to stop; where it
+ * has none, nothing is offered. */
+async function orders({ page, facts, api, kroo, is }) {
+  const { operators } = await api('/api/operator');
+  is('it has operators if the cluster was made with one', operators, Boolean(facts.token));
+  if (!operators) {
+    is('nobody is offered anything', await page.locator('#actions button, #actions input').count(), 0);
+    return;
+  }
+  await page.waitForSelector('#token');
+  const button = name => page.locator('#actions button', { hasText: name });
+  await page.fill('#token', `${facts.token}x`);
+  await page.keyboard.press('Enter');
+  await page.waitForFunction(() => document.getElementById('trouble').textContent !== '');
+  is('a wrong token is told', await page.locator('#trouble').innerText(), 'That is no operator\'s token.');
+  await page.fill('#token', facts.token);
+  await button('Show buttons').click();
+  await page.fill('#reason', 'lunch');
+  await button('Pause').click();
+  await button('Resume').waitFor();
+  is('pause, because of lunch', (await kroo('show', String(facts.ordered))).state, 'paused');
+  await button('Resume').click();
+  await button('Pause').waitFor();
+  is('resume', (await kroo('show', String(facts.ordered))).state, 'running');
+  await button('Stop').click();
+  await button('Stop for good?').click();
+  await page.waitForFunction(() => document.getElementById('state').textContent === 'aborted');
+  is('stop, when asked twice', (await kroo('show', String(facts.ordered))).state, 'stopped');
+}
+
 export default [
   { name: 'experiment', path: facts => `/experiment?id=${facts.decided}`, ready: READY, test: decided },
   { name: 'experiment-running', path: facts => `/experiment?id=${facts.running}`, ready: READY, looks: [], test: running },
   { name: 'experiment-faulty', path: facts => `/experiment?id=${facts.faulty}`, ready: READY, looks: [], test: faulty },
+  { name: 'experiment-orders', path: facts => `/experiment?id=${facts.ordered ?? facts.running}`, ready: READY, looks: [], test: orders },
   { name: 'experiments', path: '/experiment', ready: '#list table', test: list },
 ];

@@ -41,7 +41,7 @@ async function filters({ page, facts, is, ok }) {
     await find(page, { experiment: facts.decided, ...wishes });
     is(name, await ids(page), wanted(filter));
   };
-  ok('there are games to find', games.length > 50, games.length);
+  ok('there are games to find', games.length > 0);
   await finds('all games of the experiment, page after page', {}, () => true);
   await finds('by result', { result: 'draw' }, game => game.result === 'draw');
   await finds('by ending', { reason: games[0].reason }, game => game.reason === games[0].reason);
@@ -80,6 +80,12 @@ async function steps({ page, facts, api, is, ok, open }) {
   is('where there is nothing after', [await page.locator('#forth').isDisabled(), await page.locator('#last').isDisabled()], [true, true]);
   is('the address leads here', [address(page).get('game'), address(page).get('ply')], [id, String(game.moves.length)]);
   ok('a curve is drawn', await page.locator('#curve canvas').count() > 0);
+  if (told.scores === null) {
+    await page.click('#score');
+    await page.waitForFunction(() => document.getElementById('scored').textContent.startsWith('scored with'));
+    ok('a game stored without scores is scored in the page', / of \d+, for (South|North): /.test(await page.locator('#where').innerText()),
+      await page.locator('#where').innerText());
+  }
   await page.keyboard.press('Home');
   await where(page, 'The start of');
   await page.click('#forth');

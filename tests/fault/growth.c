@@ -11,14 +11,16 @@
 
 #include "coordinator/lease.h"
 #include "engine/mix.h"
+#include "tests/fault/heap.h"
 
 enum {
     WARM_MS = 30000,
     NETWORK_US = 300,
     CREDIT_GAMES = 8192, /* a worker keeps so many unacknowledged ones, then it waits */
     RELAY_PAIRS = 65536,
-    RELAY_GAMES = 32768,  /* at most, passed on at once */
-    COMMIT_GAMES = 65536, /* about the writer's 16 MiB; the rest waits for the next commit */
+    WINDOW_PAIRS = 1 << 20, /* out at one coordinator */
+    RELAY_GAMES = 32768,    /* at most, passed on at once */
+    COMMIT_GAMES = 65536,   /* about the writer's 16 MiB; the rest waits for the next commit */
     DELAYS_MAX = 1 << 22,
 };
 
@@ -45,9 +47,7 @@ struct server {
 };
 
 struct job {
-    double at;
     uint32_t who;
-    bool is_ask;
     double games;
 };
 
@@ -60,6 +60,7 @@ struct coordinator {
     struct server loop;
     struct jobs queued, under_way;
     bool committing;
+    double out; /* games leased and not committed */
     double commit_busy;
     struct lease_book *book;
 };
@@ -76,8 +77,7 @@ struct node {
 struct growth {
     struct shape shape;
     uint64_t dice, events;
-    struct event *heap;
-    size_t count, room;
+    struct heap heap; /* of events */
     struct coordinator *coordinators;
     struct node *workers, *relays;
     uint32_t worker_count, relay_count, coordinator_count;
@@ -104,31 +104,22 @@ static double uniform(struct growth *g)
     return (double)(mix((uint64_t)g->shape.seed, g->dice++) >> 11) / 9007199254740992.0;
 }
 
+static bool earlier(const void *one, const void *other)
+{
+    return ((const struct event *)one)->at < ((const struct event *)other)->at;
+}
+
 static void push(struct growth *g, double delay_ms, enum kind kind, uint32_t who, double games)
 {
-    if (g->count == g->room) {
-        g->room = g->room ? 2 * g->room : 4096;
-        g->heap = need(realloc(g->heap, g->room * sizeof *g->heap));
-    }
     struct event event = {g->now + delay_ms, kind, who, games};
-    size_t place = g->count++;
-    for (; place > 0 && g->heap[(place - 1) / 2].at > event.at; place = (place - 1) / 2)
-        g->heap[place] = g->heap[(place - 1) / 2];
-    g->heap[place] = event;
+    if (!heap_push(&g->heap, &event))
+        give_up("no memory");
 }
 
 static struct event pop(struct growth *g)
 {
-    struct event first = g->heap[0], last = g->heap[--g->count];
-    size_t place = 0;
-    for (size_t child; (child = 2 * place + 1) < g->count; place = child) {
-        if (child + 1 < g->count && g->heap[child + 1].at < g->heap[child].at)
-            child++;
-        if (g->heap[child].at >= last.at)
-            break;
-        g->heap[place] = g->heap[child];
-    }
-    g->heap[place] = last;
+    struct event first;
+    heap_pop(&g->heap, &first);
     return first;
 }
 
@@ -240,8 +231,9 @@ static double grant(struct growth *g, struct coordinator *c, uint32_t who, doubl
                             .slots = slots_of(g, who),
                             .work_ms = (uint32_t)(2000 * g->shape.ahead_s),
                             .pairs_per_minute = (uint32_t)(slots_of(g, who) / g->shape.game_ms * 30000) + 1};
-    if (lease_grant(c->book, 1, &ask, (int64_t)g->now, &lease) != LEASE_OK)
+    if (c->out >= 2.0 * WINDOW_PAIRS || lease_grant(c->book, 1, &ask, (int64_t)g->now, &lease) != LEASE_OK)
         return 0;
+    c->out += 2.0 * lease.count;
     /* Its results end it at once for the book: what is held is counted here, pair by pair it would be the
      * same. */
     for (uint64_t pair = lease.first; pair < lease.first + lease.count; pair++)
@@ -256,26 +248,18 @@ static void end_commit(struct growth *g, struct coordinator *c)
     for (size_t i = 0; i < c->under_way.count; i++) {
         struct job *job = &c->under_way.list[i];
         struct node *node = node_of(g, job->who);
-        if (job->is_ask) {
-            double wanted = job->who < g->worker_count ? 2 * speed(g) * g->shape.ahead_s * 1000
-                                                       : 2 * speed(g) * g->shape.ahead_s * 1000 * node->under;
-            node->held += grant(g, c, job->who, wanted);
-            node->asks = false;
-            if (job->who < g->worker_count)
-                note_delay(g, g->now - job->at + NETWORK_US / 1e3);
-        } else {
-            g->committed += warm(g) ? job->games : 0;
-            if (job->games >= 1)
-                lease_experiment_cost(c->book, 1, job->who + 1, (uint64_t)job->games,
-                                      job->games * g->shape.game_ms);
-            node->spooled -= job->games;
-            node->sent = 0;
-        }
+        g->committed += warm(g) ? job->games : 0;
+        if (job->games >= 1)
+            lease_experiment_cost(c->book, 1, job->who + 1, (uint64_t)job->games,
+                                  job->games * g->shape.game_ms);
+        node->spooled -= job->games;
+        node->sent = 0;
+        c->out -= job->games;
     }
     begin_commit(g, c);
 }
 
-/* At a coordinator: a message of a worker or a relay. */
+/* At a coordinator: games of a worker or a relay. */
 static void arrive(struct growth *g, struct coordinator *c, struct job job, double per_game_us)
 {
     serve(g, &c->loop, (g->shape.message_us + job.games * per_game_us) / 1e3);
@@ -283,30 +267,41 @@ static void arrive(struct growth *g, struct coordinator *c, struct job job, doub
     begin_commit(g, c);
 }
 
+static double games_ahead(const struct growth *g)
+{
+    return 2 * speed(g) * g->shape.ahead_s * 1000;
+}
+
+/* A lease is told in the loop's turn; its row waits for the writer. When the answer is there. */
+static double ask(struct growth *g, struct coordinator *c, uint32_t who, double games)
+{
+    struct node *node = node_of(g, who);
+    double done = serve(g, &c->loop, g->shape.message_us / 1e3);
+    node->held += grant(g, c, who, games);
+    return done;
+}
+
 static void relay_asks(struct growth *g, uint32_t index)
 {
     struct node *relay = &g->relays[index];
-    if (relay->asks || relay->held > speed(g) * g->shape.ahead_s * 1000 * relay->under)
-        return;
-    relay->asks = true;
-    arrive(g, &g->coordinators[relay->above], (struct job){g->now, g->worker_count + index, true, 0}, 0);
+    if (relay->held <= speed(g) * g->shape.ahead_s * 1000 * relay->under)
+        ask(g, &g->coordinators[relay->above], g->worker_count + index, games_ahead(g) * relay->under);
 }
 
 static void on_ask(struct growth *g, uint32_t index)
 {
     struct node *worker = &g->workers[index];
+    worker->asks = false;
     if (g->relay_count == 0) {
-        arrive(g, &g->coordinators[worker->above], (struct job){g->now - NETWORK_US / 1e3, index, true, 0},
-               0);
+        double done = ask(g, &g->coordinators[worker->above], index, games_ahead(g));
+        note_delay(g, done - g->now + 2 * NETWORK_US / 1e3);
         return;
     }
     struct node *relay = &g->relays[worker->above];
     double done = serve(g, &relay->loop, g->shape.message_us / 1e3);
-    double games = 2 * speed(g) * g->shape.ahead_s * 1000;
-    games = games < relay->held ? games : relay->held;
+    double games = games_ahead(g) < relay->held ? games_ahead(g) : relay->held;
     relay->held -= games;
     worker->held += games;
-    worker->asks = false;
     note_delay(g, done - g->now + 2 * NETWORK_US / 1e3);
     relay_asks(g, worker->above);
 }
@@ -315,8 +310,7 @@ static void on_deliver(struct growth *g, const struct event *e)
 {
     struct node *worker = &g->workers[e->who];
     if (g->relay_count == 0) {
-        arrive(g, &g->coordinators[worker->above], (struct job){g->now, e->who, false, e->games},
-               g->shape.judge_us);
+        arrive(g, &g->coordinators[worker->above], (struct job){e->who, e->games}, g->shape.judge_us);
         return;
     }
     /* Acknowledged when the database has it: the relay passes on what it has judged ten times a second. */
@@ -333,8 +327,8 @@ static void wake_relay(struct growth *g, uint32_t index)
     relay_asks(g, index);
     if (relay->sent == 0 && relay->spooled >= 1) {
         relay->sent = relay->spooled < RELAY_GAMES ? relay->spooled : RELAY_GAMES;
-        arrive(g, &g->coordinators[relay->above],
-               (struct job){g->now, g->worker_count + index, false, relay->sent}, g->shape.row_us);
+        arrive(g, &g->coordinators[relay->above], (struct job){g->worker_count + index, relay->sent},
+               g->shape.row_us);
     }
     push(g, 100, WAKE, g->worker_count + index, 0);
 }
@@ -356,6 +350,10 @@ static void on_die(struct growth *g, uint32_t index)
     play(g, worker);
     double lost = worker->spooled - worker->sent;
     g->lost += warm(g) ? lost : 0;
+    if (g->relay_count == 0)
+        g->coordinators[worker->above].out -= worker->held + lost;
+    else
+        g->relays[worker->above].held += worker->held + lost; /* goes to another of its workers */
     worker->held = 0;
     worker->spooled = worker->sent;
     push(g, 3600e3 / g->shape.deaths * 2 * uniform(g), DIE, index, 0);
@@ -492,7 +490,8 @@ int main(int argc, char **argv)
     for (size_t i = 0; i < sizeof known / sizeof *known; i++)
         options[i] = (struct argp_option){known[i].name, 256 + (int)i, "N", 0, known[i].help, 0};
     struct argp argp = {options, parse, NULL, "Queues of a growing cluster.", NULL, NULL, NULL};
-    struct growth g = {.shape = {.seed = 1,
+    struct growth g = {.heap = {.size = sizeof(struct event), .earlier = earlier},
+                       .shape = {.seed = 1,
                                  .cores = 10000,
                                  .slots = 32,
                                  .coordinators = 1,
@@ -509,7 +508,7 @@ int main(int argc, char **argv)
                                  .deaths = 0.1}};
     argp_parse(&argp, argc, argv, 0, NULL, &g.shape);
     build(&g);
-    while (g.count > 0 && g.now < g.shape.seconds * 1000) {
+    while (g.heap.count > 0 && g.now < g.shape.seconds * 1000) {
         struct event e = pop(&g);
         g.now = e.at;
         g.events++;

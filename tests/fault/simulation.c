@@ -243,7 +243,7 @@ static void check_end(struct world *w, uint32_t x)
 static void run(struct world *w)
 {
     while (w->running > 0) {
-        must(w, w->events > 0);
+        must(w, w->heap.count > 0);
         struct event e = pop(w);
         w->now = e.at;
         w->report->events++;
@@ -266,6 +266,7 @@ void simulate(const struct simulation_plan *plan, struct simulation_report *repo
         return;
     }
     w->seed = plan->seed;
+    w->heap = (struct heap){.size = sizeof(struct event), .earlier = event_earlier};
     w->report = report;
     if (setjmp(w->out) == 0) {
         begin(w, plan);
@@ -285,7 +286,7 @@ void simulate(const struct simulation_plan *plan, struct simulation_report *repo
     schedule_destroy(w->schedule);
     audit_book_destroy(w->audits);
     free(w->workers);
-    free(w->heap);
+    free(w->heap.things);
     free(w->rows);
     free(w);
 }

@@ -8,6 +8,7 @@
 #include "coordinator/lease.h"
 #include "coordinator/schedule.h"
 #include "coordinator/tally.h"
+#include "tests/fault/heap.h"
 #include "tests/fault/simulation.h"
 
 enum {
@@ -97,8 +98,7 @@ struct world {
     struct faults faults;
     struct simulation_report *report;
     jmp_buf out;
-    struct event *heap;
-    size_t events, room;
+    struct heap heap; /* of events */
     uint64_t next_order, next_session;
     struct worker *workers;
     uint32_t worker_count;
@@ -132,6 +132,7 @@ bool sick(const struct world *w);
 bool percent(struct world *w, unsigned share);
 void push(struct world *w, struct event event, int64_t delay_ms);
 struct event pop(struct world *w);
+bool event_earlier(const void *left, const void *right); /* by moment, then by order */
 /* A message through the sick network. */
 void post(struct world *w, struct event message);
 

@@ -43,37 +43,23 @@ bool percent(struct world *w, unsigned share)
     return sick(w) && roll(w, 100) < share;
 }
 
-static bool earlier(const struct event *one, const struct event *other)
+bool event_earlier(const void *left, const void *right)
 {
+    const struct event *one = left, *other = right;
     return one->at != other->at ? one->at < other->at : one->order < other->order;
 }
 
 void push(struct world *w, struct event event, int64_t delay_ms)
 {
-    if (w->events == w->room) {
-        w->room = w->room ? 2 * w->room : 4096;
-        w->heap = enlarge(w, w->heap, w->room * sizeof *w->heap);
-    }
     event.at = w->now + delay_ms;
     event.order = w->next_order++;
-    size_t at = w->events++;
-    for (; at > 0 && earlier(&event, &w->heap[(at - 1) / 2]); at = (at - 1) / 2)
-        w->heap[at] = w->heap[(at - 1) / 2];
-    w->heap[at] = event;
+    must(w, heap_push(&w->heap, &event));
 }
 
 struct event pop(struct world *w)
 {
-    struct event first = w->heap[0], last = w->heap[--w->events];
-    size_t at = 0;
-    for (size_t child; (child = 2 * at + 1) < w->events; at = child) {
-        if (child + 1 < w->events && earlier(&w->heap[child + 1], &w->heap[child]))
-            child++;
-        if (!earlier(&w->heap[child], &last))
-            break;
-        w->heap[at] = w->heap[child];
-    }
-    w->heap[at] = last;
+    struct event first;
+    heap_pop(&w->heap, &first);
     return first;
 }
 

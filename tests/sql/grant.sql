@@ -42,6 +42,8 @@ select set_eq($$select * from writes_of('kroo_coordinator')$$, words($$
     event:INSERT
     experiment:INSERT
     experiment_counter:INSERT
+    experiment_minute:INSERT
+    experiment_minute:UPDATE
     fault:INSERT
     game:INSERT
     hook_run:INSERT
@@ -87,6 +89,10 @@ select set_eq($$select u from column_updates_of('kroo_coordinator') u where u !~
     experiment.state
     experiment.state_reason
     experiment.submitter
+    experiment_minute.experiment_id
+    experiment_minute.games_stored
+    experiment_minute.minute
+    experiment_minute.prefix_pairs
     hook_run.claim
     hook_run.due_at
     hook_run.ended_at
@@ -95,6 +101,7 @@ select set_eq($$select u from column_updates_of('kroo_coordinator') u where u !~
     hook_run.state
     lease.ended_at
     lease.state
+    lease_number.reserved
     peer.allowed_at
     peer.allowed_by
     peer.name
@@ -127,6 +134,7 @@ select set_eq($$select proname::text from pg_proc where pronamespace = 'kroo'::r
     and has_function_privilege('kroo_reader', oid, 'EXECUTE')$$, words($$
     counters_recompute
     experiment_descendants
+    games_by_time
     repeats_by_text
     rollup_due
     rollup_endings

@@ -29,6 +29,7 @@ select tables_are('kroo', words($$
     event
     experiment
     experiment_counter
+    experiment_minute
     fault
     game
     game_1
@@ -79,6 +80,7 @@ select views_are('kroo', words($$
     dispute_leg
     endings_by_reason
     engine_proof
+    experiment_by_minute
     experiment_counted
     experiment_progress
     experiment_rate
@@ -102,6 +104,7 @@ select views_are('kroo', words($$
     opening_score
     pair_agreed
     pair_score
+    player_label
     progression
     resignation_calibration
     session_game_count

@@ -15,6 +15,8 @@ fails "watching nothing is no connection" 3 'kroo up' "$kroo" watch
 fails "a misspelt option hears the right one" 2 'did you mean --limit' "$kroo" ls --limti 5
 fails "also behind another one's value" 2 'did you mean --nodes' "$kroo" match a b --note --limti --ndoes 5
 fails "a value may look like an option" 3 'kroo up' "$kroo" selfplay --pairs 5 --note --limti
+fails "before the command, too" 2 'did you mean --color' "$kroo" --colour never ls
+fails "a word of somebody's does not steer the terminal" 2 'no command .kroo \?\[31mls' "$kroo" $'\033[31mls'
 fails "a wild option does not" 2 'no option --xyzzy: .kroo ls --help' "$kroo" ls --xyzzy
 fails "a state that is none" 2 'did you mean running' "$kroo" ls --state runing
 fails "a colour that is none" 2 'auto, always or never' "$kroo" ls --color=sometimes

@@ -47,9 +47,11 @@ printf '%s\nendpoint = tcp://127.0.0.1:%s\nmetrics = 0\nterm_ms = 4000\nprogress
 printf 'endpoint = tcp://127.0.0.1:%s\nserver_key = %s\n' "$port" "$place/coordinator.pub" >"$place/worker.conf"
 for unit in kroo-coordinator.service kroo-worker@.service; do
     sed "s|/usr/bin/|$place/bin/|; s|/etc/kroo/|$place/|; s|--state /var/lib/|--state %S/|
-        s/^User=kroo-worker.*/User=games/; s/^User=kroo-c.*//; s/^Type=.*/&\nStandardError=append:\/run\/kroo-place\/log/; /^DynamicUser=/d; /^LoadCredential=/d; s|%d/key|$place/keys/%p|; /^Wants=\|^After=/d
+        s/^User=kroo-worker.*/User=games/; s/^User=kroo-c.*//; s/^Type=.*/&\nStandardError=append:\/run\/kroo-place\/log/; /^DynamicUser=/d; /^LoadCredential=/d; s|%d/key|$place/keys/%p|; /^Wants=\|^After=\|^RemoveIPC=/d
         s/^WatchdogSec=.*/WatchdogSec=2/; s/^RestartSec=.*/RestartSec=1/" "$root/deploy/systemd/$unit" >"$runtime/units/$unit"
 done
+# A worker that measures its machine makes no turn meanwhile.
+sed -i 's/^WatchdogSec=.*/WatchdogSec=6/' "$runtime/units/kroo-worker@.service"
 env -i PATH="$PATH" HOME="$runtime/home" XDG_RUNTIME_DIR="$runtime" SYSTEMD_UNIT_PATH="$runtime/units:" \
     /lib/systemd/systemd --user --log-target=console >"$work/systemd.log" 2>&1 &
 manager=$!
@@ -64,6 +66,9 @@ leave() {
 trap leave EXIT
 answers() { control is-system-running | grep -Eq 'running|degraded'; }
 wait_until 30 answers || skip "no manager comes up here: $(tail -n 1 "$work/systemd.log")"
+
+# The machine's own manager hears every user; this one hears workers that are not root once they reach its socket.
+chmod 711 "$runtime" "$runtime/systemd" && chmod 777 "$runtime/systemd/notify"
 
 # --- the coordinator ---
 ok "the coordinator starts within its sandbox" control start kroo-coordinator
@@ -88,6 +93,7 @@ ok "a worker starts within its sandbox" control start kroo-worker@1
 id=$(launch starting starting --pairs 10 --nodes-a 60 --nodes-b 50 --seed 4 2>/dev/null)
 finished() { [ "$(sql "select state from experiment where id = $id")" = finished ]; }
 ok "and plays" wait_until 60 finished
+is "its state is the unit's" "$(property kroo-worker@1 StatusText)" "ready; tcp://127.0.0.1:$port"
 is "programs that are not ours are confined there as anywhere" \
     "$(sed -n 's/.* confinement programs="\([a-z]*\)".*/\1/p' "$place/log" | head -n 1)" namespaces
 grep -h confinement "$place/log" | head -n 1 | sed 's/^/# /'
@@ -99,6 +105,13 @@ ok "a loop that hangs is killed by the watchdog and started anew" wait_until 60 
 is "as another process" "$([ "$(property kroo-coordinator MainPID)" != "$first" ] && echo another)" another
 id=$(launch starting starting --pairs 10 --nodes-a 60 --nodes-b 50 --seed 5 2>/dev/null)
 ok "the worker comes back to it and plays on" wait_until 60 finished
+
+frozen=$(property kroo-worker@1 MainPID)
+[ "$frozen" -gt 1 ] && kill -STOP "$frozen"
+renewed() { [ "$(property kroo-worker@1 NRestarts)" -ge 1 ] && [ "$(property kroo-worker@1 ActiveState)" = active ]; }
+ok "a worker that hangs is killed by the watchdog and started anew" wait_until 60 renewed
+id=$(launch starting starting --pairs 10 --nodes-a 60 --nodes-b 50 --seed 6 2>/dev/null)
+ok "and plays again" wait_until 60 finished
 
 # --- the end ---
 ok "a worker is stopped" control stop kroo-worker@1

@@ -15,6 +15,8 @@ is "three workers" "$(workers)" 3
 ok "fewer workers" "$kroo" up --dir "$dir" --workers 1
 is "one worker" "$(workers)" 1
 is "PostgreSQL listens on no port" "$(sql "show listen_addresses")" ""
+is "none of its memory lies where the end of its user's last login takes it away" \
+    "$(sql "show dynamic_shared_memory_type")|$(grep -l /dev/shm $(pgrep -P "$(postgres_pid)" | sed 's|.*|/proc/&/maps|') 2>/dev/null)" 'mmap|'
 is "its folder is for its owner alone" "$(stat -L -c %a "$dir/postgres")" 700
 is "the settings are there for every program" "$(jq -r .endpoint <<<"$("$kroo" up --dir "$dir" --workers 1 --json)")" \
     "$(sed -n 's/^endpoint = //p' "$dir/kroo.conf")"

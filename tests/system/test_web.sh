@@ -30,9 +30,11 @@ shown() { jq -c "$1" "$work/show"; }
 paged() { jq -c "$1" "$work/page"; }
 is "it is decided" "$(shown .verdict.verdict)" '"accepted"'
 for figure in .estimate .sprt.llr .sprt.lower .sprt.upper .sprt.model .counts .pairs .repeated_pairs .wins .draws .losses \
-    .games_stored .verdict.verdict .verdict.pairs .verdict.formula_version .rules '.endings | map([.reason, .games])'; do
+    .games_stored .verdict.verdict .verdict.pairs .verdict.formula_version .rules; do
     is "the same $figure" "$(paged "$figure")" "$(shown "$figure")"
 done
+page 'api/breakdown?id=1' >"$work/breakdown"
+is "the same endings" "$(jq -c '.endings | map([.reason, .games])' "$work/breakdown")" "$(shown '.endings | map([.reason, .games])')"
 page 'api/curve?id=1' >"$work/curve"
 is "the course ends at the verdict's LLR" "$(jq '.points[-1][4] * 1000 | round' "$work/curve")" \
     "$(shown '.sprt.llr * 1000 | round')"
@@ -40,12 +42,14 @@ is "and its Elo" "$(jq '.points[-1][1:4] | map(. * 1000 | round)' -c "$work/curv
     "$(shown '.estimate | [.elo, .elo_lo, .elo_hi] | map(. * 1000 | round)')"
 is "a point for each batch" "$(jq '.points | map(.[0]) | . == [range(1; length + 1) * 8]' "$work/curve")" true
 is "workers' shares add up" "$(paged '[.shares[].games] | add')" "$(paged .games_stored)"
-is "lengths, too" "$(paged '[.lengths[].games] | add')" "$(paged '.pairs * 2 - .repeated_pairs * 2')"
+is "lengths, too" "$(jq '[.lengths[].games] | add' "$work/breakdown")" "$(paged '.pairs * 2 - .repeated_pairs * 2')"
 
 # --- the cluster ---
 is "games ever" "$(field api/cluster .games)" "$(shown .games_stored)"
 is "games of the day" "$(field api/cluster '[.day.games[]] | add')" "$(shown .games_stored)"
 is "its workers" "$(field api/cluster '[.worker_list[].name] | join(" ")')" "worker-1 worker-2"
+knows_two() { [ "$(field api/coordinator '[.leads, .workers.working + .workers.idle] | join(" ")')" = "true 2" ]; }
+ok "the coordinator's own word on them" wait_until 20 knows_two
 is "the list of experiments" "$(field api/experiments '.experiments[0] | [.id, .verdict] | join(" ")')" "1 accepted"
 curl -sN -m 5 "${url}api/events" >"$work/events"
 ok "live pages hear a pulse" test "$(grep -c '^event: pulse' "$work/events")" -ge 1
@@ -88,6 +92,13 @@ is "and is there itself" "$(status "$url")" 200
 kill -CONT "$(postgres_pid)" $sql_pids
 back() { [ "$(status "${url}api/cluster")" = 200 ]; }
 ok "and it comes back" wait_until 60 back
+
+# --- a worker that says nothing ---
+stopped=$(pid_of worker-2)
+kill -STOP "$stopped"
+is_silent() { [ "$(field api/coordinator .workers.silent)" = 1 ]; }
+ok "is told as silent" wait_until 60 is_silent
+kill -CONT "$stopped"
 
 # --- up again ---
 "$kroo" down --dir "$dir" >/dev/null

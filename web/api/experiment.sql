@@ -22,7 +22,7 @@ with e as (
     where g.experiment_id = $1::bigint group by 1, 2
 )
 select json_build_object(
-    'id', e.id, 'kind', e.kind, 'state', e.state, 'state_reason', e.state_reason, 'rules', e.rules, 'seed', e.seed::text,
+    'at', round(extract(epoch from now()), 1), 'id', e.id, 'kind', e.kind, 'state', e.state, 'state_reason', e.state_reason, 'rules', e.rules, 'seed', e.seed::text,
     'opening_plies', e.opening_plies, 'noise_ppm', e.noise_ppm, 'with_scores', e.with_scores, 'planned_pairs', e.planned_pairs,
     'priority', e.priority, 'share', e.share, 'core_cap', e.core_cap, 'tags', e.tags, 'key', e.idempotency_key, 'note', e.note,
     'created_by', e.created_by, 'created_at', round(extract(epoch from e.created_at)),
@@ -43,15 +43,6 @@ select json_build_object(
     'open_leases', (select count(*) from lease l where l.experiment_id = e.id and l.state = 'open'),
     'open_disputes', (select count(*) from dispute d where d.experiment_id = e.id and d.state = 'open'),
     'reproducible', (select reproducible from experiment_reproducible r where r.experiment_id = e.id),
-    'endings', (select coalesce(json_agg(x order by x.games desc, x.reason), '[]') from (
-        select reason, games, share, south_wins, draws, north_wins, mean_plies from endings_by_reason
-        where experiment_id = e.id) x),
-    'lengths', (select coalesce(json_agg(x order by x.from_plies), '[]') from (
-        select plies / 10 * 10 as from_plies, sum(games)::bigint as games, sum(draws)::bigint as draws
-        from game_length_histogram where experiment_id = e.id group by 1 order by 1 limit 200) x),
-    'openings', (select coalesce(json_agg(x order by x.wl desc, x.opening), '[]') from (
-        select opening, pairs, ll, ld, dd, wl, dw, ww, a_score from opening_pairs where experiment_id = e.id and wl > 0
-        order by wl desc, opening limit 12) x),
     'shares', (select coalesce(json_agg(x order by x.games desc, x.worker), '[]') from (
         select * from share order by games desc, worker limit 50) x),
     'workers_ever', (select count(*) from share),

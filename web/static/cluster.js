@@ -1,6 +1,6 @@
 /* The cluster at this moment, and over the day. */
 import { plot } from "./plot.js";
-import { ask, duration, el, experimentLink, fill, live, number, plural, stateTag, table, track, when } from "./shell.js";
+import { ask, dash, duration, el, experimentLink, fill, live, number, plural, stateTag, table, track, when } from "./shell.js";
 
 const place = (id) => document.getElementById(id);
 
@@ -28,9 +28,11 @@ function showDay({ day: { since, step, games }, at }) {
             lines: [{ label: "games a second", values: y, tone: "accent", steps: true, fill: true, value: (v) => number(v, 1) }] });
 }
 
-function showWorkers({ workers, worker_list: list }) {
-    fill(place("worker-figures"), figure("working", number(workers.working)), figure("idle", number(workers.idle)),
-        figure("set aside", number(workers.set_aside)));
+/* The coordinator knows who is silent; one that does not lead knows nobody. */
+function showWorkers({ workers, worker_list: list, coordinator }) {
+    const known = coordinator.leads ? coordinator.workers : workers;
+    fill(place("worker-figures"), figure("working", number(known.working)), figure("idle", number(known.idle)),
+        figure("silent", coordinator.leads ? number(known.silent) : dash), figure("set aside", number(known.set_aside)));
     fill(place("workers-note"), `${plural(list.length, "worker")}, ${plural(workers.play_threads, "play thread")}`);
     fill(place("workers"), table("Workers", [["name", "name"], ["state", "text"], ["games", "number"], ["faults", "number"]],
         list.map((worker) => [worker.name, stateTag(worker.state), number(worker.games), worker.faults ? number(worker.faults) : ""]),
@@ -77,7 +79,9 @@ function showFaults({ faults, fault_kinds: kinds }) {
 }
 
 async function show() {
-    const cluster = await ask("/api/cluster");
+    const [cluster, coordinator] = await Promise.all([ask("/api/cluster"), ask("/api/coordinator")]);
+    cluster.coordinator = coordinator;
+    fill(place("since"), `as of ${new Date(cluster.at * 1000).toLocaleTimeString("sv")}${coordinator.leads ? "" : "; this coordinator waits for the lead"}`);
     for (const part of [showSpeed, showDay, showWorkers, showQueue, showEnded, showEvents, showFaults]) part(cluster);
 }
 

@@ -4,6 +4,9 @@ import { plot } from "./plot.js";
 import { ask, duration, el, experimentLink, fill, live, moment, number, percent, plural, signed, stateTag, table, track,
     when } from "./shell.js";
 
+/* What is dear is asked for again when there are so many more pairs, and not more often than so. */
+const GROWTH = 1.04, LEAST_MS = 10000;
+
 const place = (id) => document.getElementById(id);
 const wanted = new URLSearchParams(location.search).get("id");
 
@@ -98,7 +101,7 @@ function verdictText(x) {
     const v = x.verdict;
     if (!v || (x.kind !== "match" && v.verdict === "undecided")) return null;
     const by = [v.by ? `by ${v.by}` : "", v.reason].filter(Boolean).join(": ");
-    const test = x.sprt ? `; LLR ${number(v.llr, 3)} within ${number(v.lower, 3)} and ${number(v.upper, 3)}, ${x.sprt.model} model` : "";
+    const test = x.sprt ? `; LLR ${number(v.llr, 3)}, bounds ${number(v.lower, 3)} and ${number(v.upper, 3)} drawn in by what one look a batch overshoots, ${x.sprt.model} model` : "";
     return el("p", null, el("strong", null, "Verdict: "), stateTag(v.verdict), ` at ${plural(v.pairs, "pair")}, ${moment(v.written_at)}`,
         by ? ` ${by}` : "", `${test}; formulas of version ${v.formula_version}, counts in the order ${x.order}.`);
 }
@@ -139,6 +142,7 @@ function showPairs(part, x) {
 }
 
 function showEndings(part, x) {
+    fill(part.note, `of ${plural(x.pairs, "pair")}`);
     fill(part.body, x.endings.length
         ? bars("Games by their ending", ["ending", "games", "drawn", "mean plies"],
             x.endings.map((row) => [row.reason.replaceAll("_", " ").replaceAll("-", " "), row.games, "accent", null, number(row.draws), number(row.mean_plies, 1)]))
@@ -257,11 +261,12 @@ function showHead(x) {
     fill(place("name"), title);
     fill(place("state"), stateTag(verdictOf({ ...x, verdict: x.verdict?.verdict })));
     fill(place("about"), el("a", { href: `/games?experiment=${x.id}` }, "its games"),
-        x.kind === "tune" ? ` · kroo tune show ${x.id} has the parameters` : "");
+        ` · as of ${new Date(x.at * 1000).toLocaleTimeString("sv")}`, x.kind === "tune" ? ` · kroo tune show ${x.id} has the parameters` : "");
 }
 
 async function showOne(id) {
-    let parts = null, curveAt = -1, asking = false;
+    const dear = { pairs: -1, at: 0 };
+    let parts = null, asking = false;
     const show = async () => {
         const x = await ask(`/api/experiment?id=${encodeURIComponent(id)}`);
         parts ??= makeParts(x);
@@ -269,14 +274,19 @@ async function showOne(id) {
         showActions(place("actions"), x, () => show().catch(() => {})).catch(() => {});
         showResult(parts.result, x);
         showSpecification(parts.specification, x);
-        const draws = { pairs: showPairs, endings: showEndings, lengths: drawLengths, openings: showOpenings, shares: showShares, faults: showFaults, events: showEvents };
+        const draws = { pairs: showPairs, shares: showShares, faults: showFaults, events: showEvents };
         for (const [name, draw] of Object.entries(draws)) if (parts[name]) draw(parts[name], x);
-        /* The course is dear: it is asked for again when it has got on by two parts in a hundred. */
-        if (parts.elo && (x.pairs > curveAt * 1.02 || (x.verdict && x.pairs !== curveAt))) {
-            curveAt = x.pairs;
-            drawCurves(parts, x, (await ask(`/api/curve?id=${encodeURIComponent(id)}`)).points);
-        }
+        if (x.pairs > dear.pairs * GROWTH || (x.ended_at && x.pairs !== dear.pairs)) await showDear(x);
         return x;
+    };
+    const showDear = async (x) => {
+        if (Date.now() - dear.at < LEAST_MS && !x.ended_at) return;
+        Object.assign(dear, { pairs: x.pairs, at: Date.now() });
+        const path = (name) => `/api/${name}?id=${encodeURIComponent(id)}`;
+        const [games, curve] = await Promise.all([ask(path("breakdown")), parts.elo ? ask(path("curve")) : null]);
+        for (const [name, draw] of Object.entries({ endings: showEndings, lengths: drawLengths, openings: showOpenings }))
+            if (parts[name]) draw(parts[name], games);
+        if (curve) drawCurves(parts, x, curve.points);
     };
     const refresh = async () => {
         if (asking) return;

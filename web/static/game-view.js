@@ -4,9 +4,10 @@ import { Board, LETTERS, positionText, sideName } from "./board.js";
 import { copy } from "./copy.js";
 import { plot } from "./plot.js";
 import { el, fill, number, plural } from "./shell.js";
+import { Stopped, Thinker } from "./thinker.js";
 
 /* A curve in seeds; what is proven stands at its edge. */
-const SCORE_MOST = 26, PROVEN = 30000;
+const SCORE_MOST = 26, PROVEN = 30000, SCORE_NODES = 20000;
 const place = (id) => document.getElementById(id);
 
 /** South's view in seeds of a mover's score in hundredths. */
@@ -23,7 +24,9 @@ export class GameView {
     #line = null;
     #ply = 0;
     #chart = null;
-    #curves = [];
+    #curves = []; /* by ply: South's lead, and the scores in South's view */
+    #scores = []; /* of the movers: stored, or found here */
+    #thinker = new Thinker();
     #moved;
 
     /** `moved(id, ply)` hears of every step. */
@@ -43,6 +46,8 @@ export class GameView {
     open(game, ply) {
         this.#line = { ...this.#engine.play({ rules: game.rules, moves: game.moves }), result: game.result, reason: game.reason };
         this.#game = game;
+        this.#thinker.stop();
+        place("scored").textContent = "";
         place("game").classList.remove("empty-game");
         place("game-title").textContent = `${game.south} – ${game.north}`;
         fill(place("game-note"), el("a", { href: `/experiment?id=${game.experiment}` }, `experiment ${game.experiment}`),
@@ -67,27 +72,59 @@ export class GameView {
     }
 
     #drawCurve() {
-        const { plies } = this.#line, { scores } = this.#game;
-        const x = plies.map((_, ply) => ply);
-        const lead = plies.map(({ stores }) => stores[0] - stores[1]);
-        const lines = [{ label: "captured, South's lead", values: lead, tone: "cool", steps: true }];
-        this.#curves = [lead];
-        if (scores) {
-            const south = [...scores.map((score, ply) => southScore(score, plies[ply].side)), null];
-            lines.push({ label: "score, South's view", values: south, tone: "accent", width: 2, spanGaps: true });
-            this.#curves.push(south);
-        }
-        lines.push({ label: "here", values: x.map(() => null), tone: "ink", points: true });
+        const { plies } = this.#line, kept = this.#game.scores !== null;
+        const x = plies.map((_, ply) => ply), lead = plies.map(({ stores }) => stores[0] - stores[1]);
+        this.#scores = kept ? this.#game.scores : this.#game.moves.split("").map(() => null);
+        this.#curves = [lead, this.#southScores()];
+        place("score").hidden = kept;
         this.#chart?.destroy();
         place("curve").replaceChildren();
-        this.#chart = plot(place("curve"), { label: scores ? "Score of each move and South's lead in captured seeds, by move"
-            : "South's lead in captured seeds, by move; this experiment keeps no scores", x, lines, height: 170, xName: "move", yLabel: "seeds" });
+        this.#chart = plot(place("curve"), { x, height: 170, xName: "move", yLabel: "seeds",
+            label: `${kept ? "Score of each move and " : ""}South's lead in captured seeds, by move`,
+            lines: [{ label: "captured, South's lead", values: lead, tone: "cool", steps: true },
+                { label: kept ? "score, South's view" : "score by this page, South's view", values: this.#curves[1], tone: "accent", width: 2, spanGaps: true },
+                { label: "here", values: x.map(() => null), tone: "ink", points: true }] });
+    }
+
+    #southScores() {
+        return [...this.#scores.map((score, ply) => southScore(score, this.#line.plies[ply].side)), null];
     }
 
     #markCurve() {
-        const at = this.#curves.at(-1)[this.#ply] ?? this.#curves[0][this.#ply];
+        const at = this.#curves[1][this.#ply] ?? this.#curves[0][this.#ply];
         const here = this.#line.plies.map((_, ply) => (ply === this.#ply ? at : null));
         this.#chart.update(this.#line.plies.map((_, ply) => ply), [...this.#curves, here]);
+    }
+
+    /** Scores the moves of a game that was stored without, by the engine in the page. */
+    async #scoreHere() {
+        const game = this.#game, note = place("scored");
+        place("score").hidden = true;
+        try {
+            for (let ply = 0; ply < game.plies; ply += 1) {
+                const { score } = await this.#thinker.ask({ game: { rules: game.rules, moves: game.moves.slice(0, ply) }, search: { nodes: SCORE_NODES } });
+                this.#scores[ply] = score;
+                if (ply % 16 !== 15) continue;
+                note.textContent = `${ply + 1} of ${game.plies} moves scored`;
+                this.#showScores();
+            }
+            note.textContent = `scored with the built-in weights, ${number(SCORE_NODES)} positions each`;
+            this.#showScores();
+        } catch (error) {
+            note.textContent = error instanceof Stopped ? "" : error.message;
+        }
+    }
+
+    #showScores() {
+        this.#curves[1] = this.#southScores();
+        this.#markCurve();
+        this.#showWhere();
+    }
+
+    #showWhere() {
+        const { plies } = this.#line, score = this.#scores[this.#ply - 1] ?? null;
+        place("where").textContent = `${this.#ply ? `Move ${this.#ply} of ${this.#game.plies}` : `The start of ${plural(this.#game.plies, "move")}`}`
+            + `${score === null ? "" : `, for ${sideName(plies[this.#ply - 1].side)}: ${scoreText(score)}`}`;
     }
 
     /** Goes to the position after `ply` moves. */
@@ -97,9 +134,7 @@ export class GameView {
         const { plies, moves } = this.#line, atEnd = ply === this.#game.plies, here = plies[ply];
         this.#board.show({ ...here, legal: [], over: atEnd, animate, before: ply ? plies[ply - 1] : null,
             move: ply ? LETTERS.indexOf(moves[ply - 1]) : null });
-        const score = this.#game.scores?.[ply - 1] ?? null;
-        place("where").textContent = `${ply ? `Move ${ply} of ${this.#game.plies}` : `The start of ${plural(this.#game.plies, "move")}`}`
-            + `${score === null ? "" : `, for ${sideName(plies[ply - 1].side)}: ${scoreText(score)}`}`;
+        this.#showWhere();
         const said = [...(ply ? moveSentences(this.#line, ply) : []),
             ...(atEnd ? endSentences({ ...this.#line, stores: this.#game.stores }) : dutySentences(this.#line, ply))];
         fill(place("said"), ...said.map((sentence) => el("p", { class: "now" }, sentence)));
@@ -144,6 +179,7 @@ export class GameView {
             if (event.target.closest?.("input, select, textarea, [role=region]")) return;
             if (this.#step(event.key)) event.preventDefault();
         });
+        click("score", () => this.#scoreHere());
         click("copy-game", () => copy(this.#game.moves, "Game", place("copied")));
         click("copy-position", () => copy(positionText(this.#line.plies[this.#ply]), "Position", place("copied")));
         click("copy-link", () => copy(location.href, "Link", place("copied")));

@@ -193,6 +193,11 @@ static void games_set_aside_far_behind_are_counted_anew(void **state)
     ledger_book_done(&fresh);
     /* A game of a lease from before, beyond the window of now. */
     job_destroy(deliver(bench, 19, 1, 2, 1, false, STORE_GAME_INSERTED));
+    /* And a conflict there: its pair is held, so that the prefix stops before it. */
+    struct job *conflict = deliver(bench, 18, 1, 3, 2, true, STORE_GAME_CONFLICT);
+    assert_true(conflict->report.again.count == 1 && conflict->report.again.pairs[0].held);
+    job_destroy(conflict);
+    job_destroy(deliver(bench, 18, 1, 4, 3, false, STORE_GAME_DUPLICATE));
     struct job *report = deliver(bench, 0, 1, 3, 2, false, STORE_GAME_INSERTED);
     assert_true(report->report.ended);
     job_destroy(report);
@@ -365,6 +370,57 @@ static void a_lease_asked_for_before_the_verdict_is_none_after_it(void **state)
     job_destroy(next);
 }
 
+/* The first 128 pairs by four workers in turn, one of which lets player a win every game. */
+static void a_worker_that_gives_other_results_is_set_aside(void **state)
+{
+    struct bench *bench = *state;
+    struct bench wide = {.store = bench->store, .round = bench->round};
+    struct store_experiment experiment = fixture_experiment(bench->store);
+    char text[STORE_TEXT];
+    experiment.planned_pairs = 1000;
+    wide.experiment = fixture_create(bench->store, &experiment);
+    wide.round.book = &wide.book;
+    assert_ok(bench->store, round_load(&wide.round, &experiment, text));
+    wide.games = fixture_games(wide.experiment, 0, 160);
+    for (uint64_t id = 21; id <= 24; id++) { /* nobody has anything against them */
+        struct store_session session = {
+            .id = id, .peer = "local", .engine_build = "kroo-engine 1 test", .slots = 1};
+        snprintf(session.name, sizeof session.name, "steady-%d", (int)id);
+        assert_ok(bench->store, store_session_insert(bench->store, &session));
+    }
+    for (size_t i = 0; i < wide.games.count; i++) {
+        struct store_game *game = &wide.games.games[i];
+        bool south = game->leg == 0;
+        if (game->pair % 4 != 3)
+            continue;
+        snprintf(game->result, sizeof game->result, "%s", south ? "south" : "north");
+        game->south = south ? 26 : 11;
+        game->north = south ? 20 : 30;
+        snprintf(game->reason, sizeof game->reason, "majority");
+        game->a_half_points = 2;
+    }
+    for (size_t pair = 0; pair < 127; pair++)
+        job_destroy(deliver(&wide, pair, 1, 21 + pair % 4, 1, false, STORE_GAME_INSERTED));
+    assert_ok(bench->store, round_flag_workers(&wide.round));
+    assert_int_equal(ledger_of(&wide)->fleet_pairs, 0); /* too few to tell */
+    for (size_t pair = 127; pair < 160; pair++)
+        job_destroy(deliver(&wide, pair, 1, 21 + pair % 4, 1, false, STORE_GAME_INSERTED));
+    assert_ok(bench->store, round_flag_workers(&wide.round));
+    struct ledger *ledger = ledger_of(&wide);
+    assert_int_equal(ledger->fleet_pairs, 128); /* whatever has come beyond */
+    assert_int_equal(ledger->fleet_next, 512);
+    assert_int_equal(ledger->fleet_count, 4);
+    for (size_t i = 0; i < 4; i++)
+        assert_int_equal(ledger->fleet[i].won + ledger->fleet[i].lost + ledger->fleet[i].equal, 32);
+    assert_string_equal(
+        fixture_cell(
+            bench->store,
+            "select string_agg(name || ' ' || kind, ',') from worker_flag where name like 'steady%'"),
+        "steady-24 statistics");
+    fixture_games_done(&wide.games);
+    ledger_book_done(&wide.book);
+}
+
 static void a_dead_server_is_no_answer(void **state)
 {
     struct bench *bench = *state;
@@ -397,6 +453,7 @@ int main(int argc, char **argv)
         cmocka_unit_test_setup_teardown(a_refused_job_takes_nothing_with_it, set_up, tear_down),
         cmocka_unit_test_setup_teardown(a_lease_asked_for_before_the_verdict_is_none_after_it, set_up,
                                         tear_down),
+        cmocka_unit_test_setup_teardown(a_worker_that_gives_other_results_is_set_aside, set_up, tear_down),
         cmocka_unit_test_setup_teardown(a_dead_server_is_no_answer, set_up, tear_down),
     };
     return cmocka_run_group_tests(tests, fixture_migrate, NULL);

@@ -266,6 +266,36 @@ static void listeners_are_bounded_and_end_with_the_server(void **state)
     }
 }
 
+/* OCEAN-xyz/datum_gateway#186: a page frozen by idle keep-alives, here with more live pages than are served.
+ */
+static void idle_connections_do_not_freeze_it(void **state)
+{
+    (void)state;
+    static char answer[ANSWER_MAX];
+    enum { IDLE = 200, STREAMS = 50 };
+    struct web *web = open_web("127.0.0.1:0", NULL);
+    unsigned port = web_port(web);
+    int idle[IDLE], streams[STREAMS];
+    for (int i = 0; i < IDLE; i++)
+        idle[i] = dial(port);
+    for (int i = 0; i < STREAMS; i++)
+        streams[i] = follow(port);
+    assert_int_equal(get(port, "/", answer), 200);
+    assert_int_equal(get(port, "/api/coordinator", answer), 200);
+    assert_non_null(strstr(answer, "\"leads\":false"));
+    struct metrics told = {.state = METRICS_LEADING};
+    told.number[METRIC_WORKERS_SILENT] = 3;
+    web_publish(web, &told);
+    assert_int_equal(get(port, "/api/coordinator", answer), 200);
+    assert_non_null(strstr(answer, "\"leads\":true"));
+    assert_non_null(strstr(answer, "\"silent\":3,"));
+    for (int i = 0; i < IDLE; i++)
+        close(idle[i]);
+    for (int i = 0; i < STREAMS; i++)
+        close(streams[i]);
+    web_destroy(web);
+}
+
 static void a_taken_address_is_waited_for(void **state)
 {
     (void)state;
@@ -315,6 +345,7 @@ int main(void)
         cmocka_unit_test(strangers_get_a_reason),
         cmocka_unit_test(parameters_are_checked_before_the_database_is_asked),
         cmocka_unit_test(listeners_are_bounded_and_end_with_the_server),
+        cmocka_unit_test(idle_connections_do_not_freeze_it),
         cmocka_unit_test(a_taken_address_is_waited_for),
         cmocka_unit_test(beyond_this_machine_it_wants_names),
     };

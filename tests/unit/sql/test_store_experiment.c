@@ -571,20 +571,13 @@ int main(int argc, char **argv)
     (void)argc;
     database_main(argv);
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(comes_back_as_it_was),
-        cmocka_unit_test(limits_of_time_have_a_reference),
-        cmocka_unit_test(running_ones_in_order),
-        cmocka_unit_test(states_move_as_they_may),
-        cmocka_unit_test(one_key_one_experiment),
-        cmocka_unit_test(bad_specifications_are_refused),
-        cmocka_unit_test(rules_may_have_overrides),
-        cmocka_unit_test(counters_hold_their_invariants),
-        cmocka_unit_test(one_verdict_and_it_stays),
-        cmocka_unit_test(verdicts_that_cannot_be),
-        cmocka_unit_test(sessions_and_leases),
-        cmocka_unit_test(events),
-        cmocka_unit_test(changes_of_the_allow_list_are_heard),
-        cmocka_unit_test(the_allow_list),
+        cmocka_unit_test(comes_back_as_it_was),     cmocka_unit_test(limits_of_time_have_a_reference),
+        cmocka_unit_test(running_ones_in_order),    cmocka_unit_test(states_move_as_they_may),
+        cmocka_unit_test(one_key_one_experiment),   cmocka_unit_test(bad_specifications_are_refused),
+        cmocka_unit_test(rules_may_have_overrides), cmocka_unit_test(counters_hold_their_invariants),
+        cmocka_unit_test(one_verdict_and_it_stays), cmocka_unit_test(verdicts_that_cannot_be),
+        cmocka_unit_test(sessions_and_leases),      cmocka_unit_test(events),
+        cmocka_unit_test(the_allow_list),           cmocka_unit_test(changes_of_the_allow_list_are_heard),
     };
     return cmocka_run_group_tests(tests, open_store, close_store);
 }
