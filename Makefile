@@ -226,6 +226,15 @@ $(BUILD)/tests/system/siege: $(call obj,tests/system/siege.c)
 	@mkdir -p $(@D)
 	$(link)
 
+# What the browser tests run with: locked npm packages, and Debian's Chromium.
+BROWSER_MODULES := $(BUILD)/browser/node_modules/.package-lock.json
+$(BROWSER_MODULES): tests/browser/package.json tests/browser/package-lock.json tests/browser/.npmrc
+	@mkdir -p $(BUILD)/browser
+	cp $^ $(BUILD)/browser/
+	cd $(BUILD)/browser && npm ci --no-audit --no-fund --loglevel=error && touch node_modules/.package-lock.json
+browser-modules: $(BROWSER_MODULES)
+.PHONY: browser-modules
+
 # Kills a process at a named step; stands in front of its libraries, so the programs are those that are shipped.
 KILLER := $(BUILD)/tests/fault/killer.so
 TEST_PROGRAMS += $(KILLER)
@@ -252,7 +261,7 @@ demo: setup
 
 SYSTEM_TESTS := $(sort $(wildcard tests/system/test_*.sh))
 check: setup
-	@$(MAKE) --no-print-directory -j$$(nproc) all unit-programs $(TEST_PROGRAMS) fuzz-replay-programs extension
+	@$(MAKE) --no-print-directory -j$$(nproc) all unit-programs $(TEST_PROGRAMS) fuzz-replay-programs extension browser-modules
 	@$(MAKE) --no-print-directory run-tests
 run-tests: $(EXECUTABLES) $(UNIT) $(TEST_PROGRAMS) fuzz-replay-programs
 	@KROO_BUILD=$(abspath $(BUILD)) sh tests/run.sh $(UNIT) $(FUZZ_REPLAY) tests/sql/run.sh $(SYSTEM_TESTS)

@@ -9,7 +9,7 @@ packages='gcc clang make pkg-config clang-format libclang-rt-14-dev
 libzmq3-dev libmicrohttpd-dev libprotobuf-c-dev protobuf-c-compiler libsodium-dev libjansson-dev
 libpq-dev postgresql-15 postgresql-client-15 postgresql-server-dev-15 postgresql-15-pgtap libtap-parser-sourcehandler-pgtap-perl
 libopenblas-dev liblapacke-dev libcmocka-dev jq procps curl iproute2 nftables
-prometheus mandoc systemd bash-completion slurmctld slurmd slurm-client python3-yaml dpkg-dev'
+prometheus mandoc systemd bash-completion slurmctld slurmd slurm-client python3-yaml dpkg-dev chromium fonts-dejavu-core'
 # Of them, those that Debian would start, and start again at each boot: Kroo's tests start their own.
 daemons='prometheus slurmctld slurmd munge'
 
