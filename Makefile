@@ -65,6 +65,7 @@ help:
 	  'make format     format the sources' \
 	  'make man        man pages and completions into $(BUILD)/manual/' \
 	  'make install    PREFIX=/usr/local DESTDIR=' \
+	  'make npm        the JavaScript reader of weights as a package in $(BUILD)/npm/' \
 	  'make extension  build the server extension; make install-extension puts it where PostgreSQL looks'
 
 # --- generated code ---------------------------------------------------------------------------------------
@@ -98,6 +99,29 @@ $(BUILD)/obj/gen/queries_data.o: $(QUERIES_C)
 	@mkdir -p $(@D)
 	$(CC) $(CFLAGS_ALL) -c -o $@ $<
 
+# And the web page: its files and what it asks. Plots come from npm, once for all builds of this folder.
+NPM_FOLDER ?= $(if $(filter build build/%,$(BUILD)),build,$(BUILD))/npm
+NPM_FILES := $(addprefix $(NPM_FOLDER)/node_modules/uplot/dist/,uPlot.esm.js uPlot.min.css)
+$(NPM_FILES) &: web/package.json web/package-lock.json web/.npmrc
+	@command -v npm >/dev/null || { echo 'make: the web page needs npm (Debian: apt-get install npm, or deploy/setup-debian.sh)' >&2; exit 1; }
+	@mkdir -p $(NPM_FOLDER) && cp $^ $(NPM_FOLDER)
+	cd $(NPM_FOLDER) && npm ci --no-audit --no-fund --loglevel=error
+	@touch $(NPM_FILES)
+# Files of the page that are made: rules elsewhere may add theirs.
+WEB_MADE += $(NPM_FILES)
+WEB_FILES = $(sort $(wildcard web/static/*)) $(WEB_MADE)
+WEB_CALLS := $(sort $(wildcard web/api/*.sql))
+$(BUILD)/gen/web/web_files.c: $(WEB_FILES) web/embed.sh
+	@mkdir -p $(@D)
+	sh web/embed.sh $(WEB_FILES) > $@.tmp && mv $@.tmp $@
+$(BUILD)/gen/web/web_calls.c: $(WEB_CALLS) web/embed_api.sh
+	@mkdir -p $(@D)
+	sh web/embed_api.sh $(WEB_CALLS) > $@.tmp && mv $@.tmp $@
+$(BUILD)/obj/gen/web_%.o: $(BUILD)/gen/web/web_%.c
+	@mkdir -p $(@D)
+	$(CC) $(CFLAGS_ALL) -MMD -MP -c -o $@ $<
+WEB_OBJECTS := $(BUILD)/obj/gen/web_files.o $(BUILD)/obj/gen/web_calls.o
+
 # The engine's name: its sources' digest, so that equal sources have equal names everywhere.
 ENGINE_BUILD := kroo-engine 1 $(shell cat $(sort $(wildcard engine/*.[ch])) | sha256sum | cut -c1-12)
 $(BUILD)/obj/engine/build.o: $(wildcard engine/*.[ch])
@@ -124,7 +148,7 @@ $(LIB_PROTO): $(call obj,$(PROTO_SRC)) $(BUILD)/obj/gen/kroo.pb-c.o ; $(archive)
 $(LIB_SQL): $(call obj,$(SQL_SRC)) $(BUILD)/obj/gen/migrations_data.o $(BUILD)/obj/gen/queries_data.o ; $(archive)
 $(LIB_WORKER): $(call obj,$(WORKER_SRC)) ; $(archive)
 $(LIB_EVAL): $(call obj,$(EVAL_SRC)) ; $(archive)
-$(LIB_COORDINATOR): $(call obj,$(COORDINATOR_SRC)) ; $(archive)
+$(LIB_COORDINATOR): $(call obj,$(COORDINATOR_SRC)) $(WEB_OBJECTS) ; $(archive)
 
 link = $(CC) $(LDFLAGS_ALL) -o $@ $(filter %.o,$^) $(filter %.a,$^)
 $(BUILD)/kroo-engine: $(call obj,$(wildcard engine/cli/*.c)) $(LIB_ENGINE)
@@ -134,9 +158,34 @@ $(BUILD)/kroo-worker: $(call obj,worker/worker_main.c) $(LIB_WORKER) $(LIB_PROTO
 $(BUILD)/kroo-train: $(call obj,eval/train_main.c) $(LIB_EVAL) $(LIB_SQL) $(LIB_PROTO) $(LIB_ENGINE)
 	$(link) $(PROTO_LIBS) $(SQL_LIBS) $(BLAS_LIBS) -lm
 $(BUILD)/kroo-coordinator: $(call obj,coordinator/coordinator_main.c) $(LIB_COORDINATOR) $(LIB_SQL) $(LIB_PROTO) $(LIB_ENGINE)
-	$(link) $(PROTO_LIBS) $(SQL_LIBS) $(HTTP_LIBS) -lm
+	$(link) $(PROTO_LIBS) $(SQL_LIBS) $(HTTP_LIBS) $(BLAS_LIBS) -lm
 $(BUILD)/kroo: $(call obj,$(wildcard coordinator/cli/*.c)) $(LIB_COORDINATOR) $(LIB_SQL) $(LIB_PROTO) $(LIB_ENGINE)
 	$(link) $(PROTO_LIBS) $(SQL_LIBS) $(BLAS_LIBS) -lm
+
+# --- the pages' engine: engine/ as WebAssembly, the same for every variant of the build --------------------------
+# One thread, no files, no glue: web/static/engine.js gives it the little it asks for. WASM=no builds without it, and
+# the pages that need it say so.
+WEB_BUILD := $(patsubst %$(VARIANT:-%=/%),%,$(BUILD))/web
+EMCC ?= emcc
+WASM ?= yes
+WASM_ENGINE := $(if $(filter-out no,$(WASM)),$(WEB_BUILD)/kroo-engine.wasm)
+WASM_SRC := $(filter-out engine/build.c,$(ENGINE_SRC)) $(wildcard web/engine/*.c)
+WASM_OBJ := $(patsubst %.c,$(WEB_BUILD)/obj/%.o,$(WASM_SRC))
+# size_t has 32 bits there: what that cuts off is of no use to a page.
+WASM_CFLAGS := -std=c17 -O3 -msimd128 $(WARNINGS) -Wno-shorten-64-to-32 -D_GNU_SOURCE -I.
+WASM_LDFLAGS := -O3 -msimd128 --no-entry -sSTANDALONE_WASM -sALLOW_MEMORY_GROWTH=1 -sINITIAL_MEMORY=4MB \
+  -sTOTAL_STACK=1MB -sMAXIMUM_MEMORY=256MB -sERROR_ON_UNDEFINED_SYMBOLS=0 -sWARN_ON_UNDEFINED_SYMBOLS=0
+HAVE_EMCC = command -v $(EMCC) >/dev/null || { echo "make: $(EMCC) is missing, which compiles the engine for the web pages:" \
+  "install emscripten (deploy/setup-debian.sh does), or build without: make WASM=no"; exit 1; }
+$(WEB_BUILD)/obj/%.o: %.c
+	@$(HAVE_EMCC)
+	@mkdir -p $(@D)
+	$(EMCC) $(WASM_CFLAGS) -MMD -MP -c -o $@ $<
+$(WEB_BUILD)/kroo-engine.wasm: $(WASM_OBJ)
+	@$(HAVE_EMCC)
+	rm -f $(WEB_BUILD)/obj/engine.a && emar rcs $(WEB_BUILD)/obj/engine.a $^
+	$(EMCC) $(WASM_LDFLAGS) -o $@ $(WEB_BUILD)/obj/web/engine/bridge.o $(WEB_BUILD)/obj/engine.a
+all: $(WASM_ENGINE)
 
 # --- the server extension: sql/extension/, the rules engine inside PostgreSQL -----------------------------------
 EXTENSION := $(BUILD)/extension/kroo_oware.so
@@ -260,11 +309,15 @@ demo: setup
 	@sh deploy/demo.sh
 
 SYSTEM_TESTS := $(sort $(wildcard tests/system/test_*.sh))
+WEB_TESTS := $(if $(WASM_ENGINE),$(sort $(wildcard tests/web/test_*.mjs)))
+unit-web: all
+	@KROO_BUILD=$(abspath $(BUILD)) KROO_WEB_BUILD=$(abspath $(WEB_BUILD)) sh tests/run.sh $(WEB_TESTS)
+.PHONY: unit-web
 check: setup
 	@$(MAKE) --no-print-directory -j$$(nproc) all unit-programs $(TEST_PROGRAMS) fuzz-replay-programs extension browser-modules
 	@$(MAKE) --no-print-directory run-tests
 run-tests: $(EXECUTABLES) $(UNIT) $(TEST_PROGRAMS) fuzz-replay-programs
-	@KROO_BUILD=$(abspath $(BUILD)) sh tests/run.sh $(UNIT) $(FUZZ_REPLAY) tests/sql/run.sh $(SYSTEM_TESTS)
+	@KROO_BUILD=$(abspath $(BUILD)) KROO_WEB_BUILD=$(abspath $(WEB_BUILD)) sh tests/run.sh $(UNIT) $(FUZZ_REPLAY) $(WEB_TESTS) tests/sql/run.sh $(SYSTEM_TESTS)
 .PHONY: run-tests
 
 # Kills at random: RUNS of them, chosen by SEED (any, if none is given; it is printed).
@@ -365,6 +418,17 @@ install: all man
 	  install -m 644 deploy/$$folder/* $(DESTDIR)$(PREFIX)/share/kroo/$$folder; done
 INSTALLED_EXAMPLES := prometheus examples slurm kubernetes container
 
+# The JavaScript reader of weights as an npm package; nothing is fetched.
+NPM_SOURCES := $(addprefix clients/js/,package.json README.md kroo-weights.js kroo-weights.d.ts) weights/FORMAT.md
+NPM_PACKAGE := $(BUILD)/npm/kroo-weights-$(shell sed -n 's/.*"version": "\(.*\)".*/\1/p' clients/js/package.json).tgz
+npm: $(NPM_PACKAGE)
+$(NPM_PACKAGE): $(NPM_SOURCES) clients/js/eval.js
+	@command -v npm >/dev/null || { echo 'make npm: npm is missing: install npm, or a Node that brings it'; exit 1; }
+	@rm -rf $(BUILD)/npm && mkdir -p $(BUILD)/npm/package
+	@install -m 644 $(NPM_SOURCES) $(BUILD)/npm/package && install -m 755 clients/js/eval.js $(BUILD)/npm/package
+	cd $(BUILD)/npm/package && npm pack --silent --offline --pack-destination ..
+.PHONY: npm
+
 # Debian packages in $(BUILD)/deb; deb-test installs them on a bare Debian and plays there (root, debootstrap).
 deb: all man
 	@sh deploy/deb/build.sh $(abspath $(BUILD))
@@ -372,4 +436,4 @@ deb-test: deb
 	@KROO_BUILD=$(abspath $(BUILD)) sh tests/run.sh deploy/deb/test.sh
 .PHONY: deb deb-test
 
--include $(shell find $(BUILD)/obj -name '*.d' 2>/dev/null)
+-include $(shell find $(BUILD)/obj $(WEB_BUILD)/obj -name '*.d' 2>/dev/null)

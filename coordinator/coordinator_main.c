@@ -10,6 +10,7 @@
 #include "coordinator/ration.h"
 #include "coordinator/server.h"
 #include "coordinator/tally.h"
+#include "coordinator/web.h"
 #include "engine/build.h"
 #include "proto/log.h"
 #include "proto/notify.h"
@@ -37,7 +38,8 @@ enum {
     OPTION_KEY,
     OPTION_HOOKS,
     OPTION_METRICS,
-    OPTION_FORMAT
+    OPTION_FORMAT,
+    OPTION_WEB
 };
 
 static const struct argp_option options[] = {
@@ -53,6 +55,9 @@ static const struct argp_option options[] = {
      0},
     {"metrics", OPTION_METRICS, "ADDRESS:PORT", 0,
      "serve /metrics for Prometheus, /healthz and /readyz there; PORT alone: on 127.0.0.1 (off)", 0},
+    {"web", OPTION_WEB, "ADDRESS:PORT", 0,
+     "serve the web page there; PORT alone: on 127.0.0.1; other addresses need the setting web_hosts (off)",
+     0},
     {"log-level", OPTION_LOG, "LEVEL", 0, "debug, info, warning or error (info)", 0},
     {"log-format", OPTION_FORMAT, "FORMAT", 0, "text or json, one object a line (text)", 0},
     {"allow-unsafe-database", OPTION_UNSAFE, NULL, 0,
@@ -96,6 +101,9 @@ static error_t parse_option(int key, char *value, struct argp_state *state)
         return 0;
     case OPTION_METRICS:
         give(arguments, "metrics", value);
+        return 0;
+    case OPTION_WEB:
+        give(arguments, "web", value);
         return 0;
     case OPTION_TERM:
         give(arguments, "term_ms", value);
@@ -214,6 +222,20 @@ static int fail(int status, const char *reason)
     return status;
 }
 
+/* The web page outlives a lead that is lost. 0 also where none is wanted. */
+static int open_web(const struct settings *settings, const char *database, struct web **out, char *reason,
+                    size_t reason_size)
+{
+    const struct web_options wanted = {.address = settings_get(settings, "web", NULL),
+                                       .hosts = settings_get(settings, "web_hosts", NULL),
+                                       .conninfo = database};
+    *out = NULL;
+    if (!wanted.address || strcmp(wanted.address, "off") == 0)
+        return 0;
+    *out = web_create(&wanted, reason, reason_size);
+    return *out ? 0 : -1;
+}
+
 static int run(const struct settings *settings, bool allow_unsafe)
 {
     char reason[768] = "";
@@ -245,6 +267,9 @@ static int run(const struct settings *settings, bool allow_unsafe)
         status = fail(EXIT_REFUSED, reason);
     log_set_level(level);
     log_set_format(format);
+    struct web *web = NULL;
+    if (status == 0 && open_web(settings, database, &web, reason, sizeof reason) != 0)
+        status = fail(EXIT_REFUSED, reason);
     if (status == 0) {
         server.keys = key_file ? &keys : NULL;
         server.window = (uint64_t)numbers.window;
@@ -260,6 +285,7 @@ static int run(const struct settings *settings, bool allow_unsafe)
         if (outcome != 0)
             status = fail(EXIT_REFUSED, reason);
     }
+    web_destroy(web);
     if (key_file)
         keys_wipe(&keys);
     free(endpoints);

@@ -1,15 +1,13 @@
 #include "coordinator/exporter.h"
 
-#include <errno.h>
 #include <microhttpd.h>
-#include <netdb.h>
-#include <netinet/in.h>
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
+#include "coordinator/listen.h"
 #include "proto/progress.h"
 
 struct exporter {
@@ -113,72 +111,13 @@ static enum MHD_Result serve(void *context, struct MHD_Connection *connection, c
 
 /* --- start and end --- */
 
-/* Cuts the text into host and port; a bare port means the loopback address. */
-static int split_address(const char *text, char host[256], char port[16])
-{
-    const char *colon = strrchr(text, ':');
-    const char *number = colon ? colon + 1 : text;
-    size_t length = colon ? (size_t)(colon - text) : 0;
-    char *end = NULL;
-    unsigned long value = number[0] >= '0' && number[0] <= '9' ? strtoul(number, &end, 10) : 65536;
-    if (value > 65535 || *end != '\0' || length >= 256)
-        return -1;
-    snprintf(port, 16, "%lu", value);
-    if (length >= 2 && text[0] == '[' && text[length - 1] == ']') {
-        text++;
-        length -= 2;
-    } else if (memchr(text, ':', length)) {
-        return -1; /* an IPv6 address wants its brackets */
-    }
-    snprintf(host, 256, "%.*s", (int)length, length ? text : "127.0.0.1");
-    if (!length)
-        snprintf(host, 256, "127.0.0.1");
-    return 0;
-}
-
-static int listen_on(const char *address, char *reason, size_t reason_size)
-{
-    char host[256], port[16];
-    const struct addrinfo hints = {
-        .ai_family = AF_UNSPEC, .ai_socktype = SOCK_STREAM, .ai_flags = AI_PASSIVE};
-    struct addrinfo *found = NULL;
-    if (split_address(address, host, port) != 0) {
-        snprintf(reason, reason_size, "metrics wants ADDRESS:PORT, [ADDRESS]:PORT or PORT, not \"%.100s\"",
-                 address);
-        return -1;
-    }
-    int outcome = getaddrinfo(host, port, &hints, &found);
-    if (outcome != 0) {
-        snprintf(reason, reason_size, "metrics: there is no address \"%.100s\": %s", host,
-                 gai_strerror(outcome));
-        return -1;
-    }
-    int yes = 1, fd = socket(found->ai_family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
-    if (fd < 0 || setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &yes, sizeof yes) != 0 ||
-        bind(fd, found->ai_addr, found->ai_addrlen) != 0 || listen(fd, EXPORTER_CONNECTIONS) != 0) {
-        snprintf(reason, reason_size, "metrics: cannot listen on %.100s: %s", address, strerror(errno));
-        if (fd >= 0)
-            close(fd);
-        fd = -1;
-    }
-    freeaddrinfo(found);
-    return fd;
-}
-
-static unsigned port_of(int fd)
-{
-    struct sockaddr_storage name = {0};
-    socklen_t size = sizeof name;
-    if (getsockname(fd, (struct sockaddr *)&name, &size) != 0)
-        return 0;
-    return ntohs(name.ss_family == AF_INET6 ? ((const struct sockaddr_in6 *)&name)->sin6_port
-                                            : ((const struct sockaddr_in *)&name)->sin_port);
-}
-
 struct exporter *exporter_create(const char *address, char *reason, size_t reason_size)
 {
     struct exporter *exporter = calloc(1, sizeof *exporter);
-    int fd = exporter ? listen_on(address, reason, reason_size) : -1;
+    struct listen_address where;
+    int fd = -1;
+    if (exporter && listen_resolve("metrics", address, &where, reason, reason_size) == 0)
+        fd = listen_open("metrics", &where, EXPORTER_CONNECTIONS, reason, reason_size);
     if (!exporter)
         snprintf(reason, reason_size, "no memory");
     if (fd < 0) {
@@ -186,7 +125,7 @@ struct exporter *exporter_create(const char *address, char *reason, size_t reaso
         return NULL;
     }
     pthread_mutex_init(&exporter->mutex, NULL);
-    exporter->port = port_of(fd);
+    exporter->port = listen_port(fd);
     exporter->published_ms = progress_now_ms();
     exporter->daemon = MHD_start_daemon(MHD_USE_EPOLL_INTERNAL_THREAD, 0, NULL, NULL, serve, exporter,
                                         MHD_OPTION_LISTEN_SOCKET, fd, MHD_OPTION_CONNECTION_LIMIT,

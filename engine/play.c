@@ -109,6 +109,7 @@ struct play_seats {
     struct search *searches[2];
     unsigned hash_kib[2];
     const struct play_mover *movers[2]; /* NULL: the search */
+    atomic_uint *pulse;                 /* NULL: nobody watches */
 };
 
 struct play_seats *play_seats_create(void)
@@ -128,6 +129,11 @@ void play_seats_destroy(struct play_seats *seats)
 void play_seats_use(struct play_seats *seats, unsigned seat, const struct play_mover *mover)
 {
     seats->movers[seat & 1] = mover;
+}
+
+void play_seats_pulse(struct play_seats *seats, atomic_uint *pulse)
+{
+    seats->pulse = pulse;
 }
 
 /* The seat's search, emptied, of the size asked for; NULL when memory is short. */
@@ -165,7 +171,7 @@ struct table {
     uint64_t pair;
     unsigned leg;
     atomic_bool *stop;
-    atomic_uint *progress;
+    atomic_uint *progress, *pulse;
     int16_t *scores; /* capacity entries */
     size_t capacity;
     struct play_record *out;
@@ -225,6 +231,7 @@ static int table_search(struct table *table, unsigned side, int16_t *score)
 {
     struct search_limits limits = table->sides[side]->limits;
     struct search_info info;
+    limits.pulse = table->pulse;
     if (table->sides[side]->clock_ms > 0) {
         int64_t soft_ms, hard_ms;
         clock_share(table->left_us[side] / 1000, table->sides[side]->increment_ms, 0, &soft_ms, &hard_ms);
@@ -379,6 +386,7 @@ enum play_status play_game(struct play_seats *seats, const struct play_setup *se
                           .leg = leg,
                           .stop = stop,
                           .progress = progress,
+                          .pulse = seats->pulse,
                           .out = out};
     enum play_status status = table_run(&table, seats);
     if (status != PLAY_DONE)

@@ -106,6 +106,9 @@ void play_seats_destroy(struct play_seats *seats);
 /* From now on player a (`seat` 0) or b (1) moves by `mover`, which must outlive its use; NULL: by the search.
  */
 void play_seats_use(struct play_seats *seats, unsigned seat, const struct play_mover *mover);
+/* From now on `pulse` (NULL: none), which must outlive its use, grows while the searches of these seats go
+ * on. */
+void play_seats_pulse(struct play_seats *seats, atomic_uint *pulse);
 
 /* Plays leg 0 (player a South) or leg 1 (player b South) of a pair. `stop` (may be NULL) abandons the game.
  * `progress` (may be NULL) is set to the ply reached, for a watching thread. On PLAY_DONE the caller owns the

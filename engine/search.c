@@ -176,6 +176,7 @@ static void search_prepare(struct search *search, const struct game *game, const
     search->time_limit_us = limits->time_ms != 0 ? search->started_us + limits->time_ms * 1000 : 0;
     search->clock = limits->clock;
     search->stop = stop;
+    search->pulse = limits->pulse;
     search->ended = false;
     memset(search->killers, -1, sizeof search->killers);
     memset(search->history, 0, sizeof search->history);

@@ -38,6 +38,9 @@ struct search_limits {
     /* NULL = none; used where they are of the game's family, and only where their brackets hold; the caller's
      */
     const struct tables *tables;
+    /* NULL = none; grows while the search goes on, every thousand nodes, for a thread that watches; the
+     * caller's. */
+    atomic_uint *pulse;
 };
 
 struct search_info {

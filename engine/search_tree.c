@@ -73,6 +73,8 @@ int64_t search_now_us(void)
 bool search_out_of_time(struct search *search)
 {
     atomic_store_explicit(&search->nodes_shown, search->nodes, memory_order_relaxed);
+    if (search->pulse)
+        atomic_fetch_add_explicit(search->pulse, 1, memory_order_relaxed);
     if (search->stop && atomic_load_explicit(search->stop, memory_order_relaxed))
         return true;
     int64_t limit_us = search->time_limit_us;

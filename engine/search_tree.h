@@ -37,6 +37,7 @@ struct search {
     const struct search_clock *clock; /* may be NULL */
     int64_t time_limit_us;            /* absolute; 0 = none */
     const atomic_bool *stop;          /* may be NULL */
+    atomic_uint *pulse;               /* likewise */
     bool ended;    /* a limit was reached or somebody asked to stop: unwind, use nothing unfinished */
     uint32_t root; /* path index */
     int8_t killers[PATH_SEARCH_MAX][2];

@@ -238,8 +238,12 @@ enum dialect_error dialect_think(struct dialect *dialect, const char *moves,
     int64_t most_ms = limits->time_ms;
     if (limits->own_ms > 0 && (most_ms == 0 || limits->own_ms < most_ms))
         most_ms = limits->own_ms;
-    int wait_ms = most_ms > 0 ? (int)most_ms + DIALECT_OVERTIME_MS : dialect->move_ms;
+    int patience_ms = limits->most_ms < dialect->move_ms ? dialect->move_ms
+                      : limits->most_ms < INT32_MAX      ? (int)limits->most_ms
+                                                         : INT32_MAX;
+    int wait_ms = most_ms > 0 ? (int)most_ms + DIALECT_OVERTIME_MS : patience_ms;
     struct program_wait wait = program_wait_begin(wait_ms);
+    wait.silence_ms = most_ms > 0 ? 0 : dialect->move_ms;
     if (error == PROGRAM_OK)
         error = hear_move(dialect, &wait, answer);
     if (error == PROGRAM_OK)

@@ -38,7 +38,8 @@ struct dialect_setup {
 };
 
 /* Starts the program, confined to itself and the files of `setup` (NULL: none), and hears its greeting. NULL
- * with the reason. `move_ms` is DIALECT_MOVE_MS, or less. */
+ * with the reason. `move_ms`, DIALECT_MOVE_MS or less, is how long it may be silent where it has no limit of
+ * time: whatever it was asked. */
 struct dialect *dialect_open(const char *path, const struct dialect_setup *setup, int move_ms,
                              atomic_bool *stop, char *reason, size_t reason_size);
 /* Another `stop` from now on; NULL: none. */
@@ -73,7 +74,9 @@ struct dialect_limits {
     uint32_t depth, time_ms;
     /* What South and North have on their clocks, and get after each move; 0: no clock. */
     int64_t clock_ms[2], increment_ms[2];
-    int64_t own_ms; /* of them the mover's; it oversteps it by not answering a while after */
+    int64_t own_ms;  /* of them the mover's; it oversteps it by not answering a while after */
+    int64_t most_ms; /* without a limit of time, for a program that goes on talking; `move_ms` where that is
+                        more */
 };
 struct dialect_answer {
     char move;     /* a letter, legal or not; 0 when the answer is none */

@@ -314,9 +314,25 @@ void program_stop_by(struct program *program, atomic_bool *stop)
     program->stop = stop;
 }
 
+static _Thread_local atomic_uint *pulse_here;
+
+void program_pulse_here(atomic_uint *pulse)
+{
+    pulse_here = pulse;
+}
+
 struct program_wait program_wait_begin(int wait_ms)
 {
-    return (struct program_wait){.deadline_ms = progress_now_ms() + wait_ms};
+    int64_t now_ms = progress_now_ms();
+    return (struct program_wait){.deadline_ms = now_ms + wait_ms, .silent_ms = now_ms};
+}
+
+/* Of its whole wait, or of its silence, whichever ends first. */
+static int64_t wait_left(const struct program_wait *wait)
+{
+    int64_t now_ms = progress_now_ms(), left_ms = wait->deadline_ms - now_ms;
+    int64_t silence_ms = wait->silent_ms + wait->silence_ms - now_ms;
+    return wait->silence_ms > 0 && silence_ms < left_ms ? silence_ms : left_ms;
 }
 
 /* Waits until its output can be read (or, with `writing`, its input written), a slice at a time. */
@@ -326,7 +342,9 @@ static enum program_error wait_ready(struct program *program, const struct progr
         struct pollfd fds[2] = {
             {.fd = writing ? program->in : program->out, .events = (short)(writing ? POLLOUT : POLLIN)},
             {.fd = program->error, .events = POLLIN}};
-        int64_t left = wait->deadline_ms - progress_now_ms();
+        int64_t left = wait_left(wait);
+        if (pulse_here != NULL)
+            atomic_fetch_add_explicit(pulse_here, 1, memory_order_relaxed);
         if (program->stop != NULL && atomic_load_explicit(program->stop, memory_order_relaxed))
             return PROGRAM_ERROR_STOPPED;
         if (left <= 0)
@@ -412,8 +430,10 @@ enum program_error program_hear(struct program *program, struct program_wait *wa
 {
     for (;;) {
         *line = buffered_line(program);
-        if (*line != NULL)
+        if (*line != NULL) {
+            wait->silent_ms = progress_now_ms();
             return PROGRAM_OK;
+        }
         enum program_error error = wait_ready(program, wait, false);
         if (error == PROGRAM_OK)
             error = fill(program, wait);

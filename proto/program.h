@@ -46,9 +46,15 @@ enum program_error program_say(struct program *program, int wait_ms, const char 
 /* The same with text of any length. */
 enum program_error program_say_text(struct program *program, int wait_ms, const char *text, size_t size);
 
+/* From now on `pulse` (NULL: none), which must outlive its use, grows while this thread waits for any
+ * program. */
+void program_pulse_here(atomic_uint *pulse);
+
 /* A wait for lines: one deadline and one bound of output for all lines until the wanted one. */
 struct program_wait {
     int64_t deadline_ms;
+    int64_t silence_ms,
+        silent_ms; /* without a line for so long is too long, too (0: it is not); and since when */
     size_t bytes;
 };
 struct program_wait program_wait_begin(int wait_ms);

@@ -18,11 +18,11 @@ enum { FILE_MAX = 64 * 1024, VALUE_MAX = 2048, ORIGIN_MAX = 256, NAME_LONGEST = 
 #define DEFAULT_FILE "var/kroo.conf"
 
 static const char *const names[] = {
-    "database",   "endpoint",     "key",        "server_key", "dir",       "state",
-    "term_ms",    "progress_ms",  "drain_ms",   "slots",      "log_level", "name",
-    "window",     "tables",       "move_ms",    "tags",       "pin",       "reference_speed",
-    "timed_slow", "timed_spread", "timed_load", "hooks",      "metrics",   "log_format",
-    "timed_age",  "measure_ms",   "game_ms",    "sign",       "trust",     "peer_rate"};
+    "database",    "endpoint",  "key",        "server_key",      "dir",        "state",        "term_ms",
+    "progress_ms", "drain_ms",  "slots",      "log_level",       "name",       "window",       "tables",
+    "move_ms",     "tags",      "pin",        "reference_speed", "timed_slow", "timed_spread", "timed_load",
+    "hooks",       "metrics",   "log_format", "timed_age",       "measure_ms", "game_ms",      "sign",
+    "trust",       "peer_rate", "web",        "web_hosts"};
 enum { NAMES = sizeof names / sizeof *names };
 
 struct settings {

@@ -1,6 +1,6 @@
-/* Weights as JSON and back: the form in which they travel between programs that are not Kroo. eval/README.md
- * describes it field by field. Shared by `kroo` and `kroo-train`, which may use jansson; the engine may not.
- * Pure; any thread. */
+/* Weights as JSON and back: the form in which they travel between programs that are not Kroo.
+ * weights/FORMAT.md describes it field by field. Shared by `kroo` and `kroo-train`, which may use jansson;
+ * the engine may not. Pure; any thread. */
 #ifndef KROO_PROTO_WEIGHTS_JSON_H
 #define KROO_PROTO_WEIGHTS_JSON_H
 

@@ -15,6 +15,12 @@ int64_t bounds_move_ms(const struct play_side *side, int64_t usual_ms, uint32_t 
     return needs_ms > usual_ms ? needs_ms : usual_ms;
 }
 
+int64_t bounds_still_ms(uint32_t term_ms, int64_t usual_ms)
+{
+    int64_t still_ms = (term_ms > 0 ? term_ms : BOUNDS_TERM_MS) * INT64_C(3) / 4;
+    return still_ms < usual_ms ? still_ms : usual_ms;
+}
+
 static int64_t side_ms(const struct play_side *side, uint32_t speed)
 {
     int64_t least_ms = MOST_MS; /* the tightest of its limits ends a move */

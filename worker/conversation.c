@@ -4,6 +4,7 @@
 
 #include "engine/build.h"
 #include "proto/engine_set.h"
+#include "worker/bounds.h"
 #include "worker/inside.h"
 
 static const char *const ask_names[ASK_KINDS] = {
@@ -203,7 +204,7 @@ static void say_progress(struct worker *worker, int64_t now)
         if (lease->state == LEASE_OVER)
             continue;
         uint64_t plies = players_plies(worker->players, lease);
-        if (players_think(worker->players, lease, now) && plies <= lease->plies_told)
+        if (players_think(worker->players, lease, worker->progress_told_ms) && plies <= lease->plies_told)
             atomic_fetch_add(&lease->plies,
                              lease->plies_told - plies + 1); /* a long thought is progress, too */
         plies = players_plies(worker->players, lease);
@@ -392,6 +393,8 @@ static void hear_welcome(struct worker *worker, const struct message_welcome *we
     }
     conversation_step(worker, SESSION_EVENT_WELCOME, now);
     worker->progress_ms = welcome->progress_ms > 0 ? welcome->progress_ms : 5000;
+    worker->term_ms = welcome->term_ms;
+    prepare_bound(worker->prepare, (int)bounds_still_ms(worker->term_ms, worker->options.move_ms));
     worker->scale_ppm = welcome->scale_ppm;
     log_line(LOG_LEVEL_INFO, "welcome", "session=%" PRIu64 " coordinator=\"%s\" spooled_pairs=%" PRIu64,
              welcome->session, welcome->engine_build, spool_pairs(worker->spool));

@@ -89,7 +89,7 @@ struct worker {
     struct backoff backoff;
     struct ask asks[ASK_KINDS];
     uint64_t last_request, nonce;
-    uint32_t progress_ms;
+    uint32_t progress_ms, term_ms;
     uint32_t scale_ppm; /* limits of time are multiplied by this, where their lease does not say */
     struct yardstick yardstick;
     struct measure measure;
@@ -125,9 +125,10 @@ struct worker {
     double games_per_second;                /* 0 = not known */
     struct cost costs[INSIDE_COSTS];        /* the latest first */
     uint64_t games_total, games_window;
-    int64_t window_ms;    /* play time since games_window was 0 */
-    int64_t collected_ms; /* the last look at finished games */
-    bool window_open;     /* something was being played then */
+    int64_t window_ms;      /* play time since games_window was 0 */
+    int64_t collected_ms;   /* the last look at finished games */
+    bool window_open;       /* something was being played then */
+    unsigned threads_still; /* play threads that stand still, as last told */
 
     /* leaving and idling */
     enum leaving leaving;
@@ -166,6 +167,10 @@ void workload_cancel_waiting(struct worker *worker);
 /* An artifact came (or will not come): leases that wait for it go on (or are given back). */
 void workload_artifact(struct worker *worker, int64_t now);
 void workload_artifact_failed(struct worker *worker, const char *why, int64_t now);
+/* Looks at the play threads' pulses; what is leased to one that stands still goes back before its term is
+ * over.
+ */
+void workload_watch(struct worker *worker, int64_t now);
 /* Engines that were prepared meanwhile: leases that wait for one go on, or are given back. */
 void workload_prepared(struct worker *worker, int64_t now);
 /* Pairs that may be asked for now, and about how much work they should be; 0 with the reason when it is not

@@ -100,6 +100,7 @@ struct lease *lease_create(const struct message_lease_grant *grant, const char *
     }
     lease->id = grant->lease;
     lease->attempt = grant->attempt;
+    lease->term_ms = grant->term_ms;
     lease->first_pair = grant->first_pair;
     lease->pair_count = lease->left = grant->pair_count;
     lease->spec = grant->spec;
@@ -150,6 +151,7 @@ void lease_scale_time(struct lease *lease, uint32_t scale_ppm)
 
 void lease_bound_time(struct lease *lease, uint32_t move_ms, uint32_t game_ms, uint32_t speed)
 {
+    lease->silence_ms = bounds_still_ms(lease->term_ms, move_ms);
     lease->setup.most_ms = game_ms > 0 ? game_ms : bounds_game_ms(lease->sides, speed);
     for (int side = 0; side < 2; side++)
         lease->move_ms[side] = bounds_move_ms(&lease->sides[side], move_ms, speed);
@@ -197,6 +199,7 @@ void lease_seat_program(struct lease *lease, int side)
                                             .options = player->options};
     program->limits = (struct dialect_limits){.nodes = player->node_limit,
                                               .depth = player->depth_limit,
+                                              .most_ms = lease->move_ms[side],
                                               .time_ms = (uint32_t)lease->sides[side].limits.time_ms};
 }
 

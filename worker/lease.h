@@ -45,7 +45,7 @@ struct lease_program {
 
 struct lease {
     uint64_t id;
-    uint32_t attempt;
+    uint32_t attempt, term_ms;
     uint64_t first_pair;
     uint32_t pair_count;
     enum lease_state state;
@@ -54,7 +54,8 @@ struct lease {
     struct play_setup setup; /* its rules point at the field above */
     struct play_side sides[2];
     struct search_parameters parameters[2]; /* of sides that the search in this process plays */
-    int64_t move_ms[2];                     /* a move without limits of time hangs after this */
+    int64_t move_ms[2];                     /* a move without limits of time hangs after this, */
+    int64_t silence_ms;                     /* or after so much without a word of its program */
     struct lease_program programs[2];
     const struct held_file *tables[2];    /* NULL: none, or not here yet */
     const struct held_file *book;         /* likewise */
@@ -76,8 +77,8 @@ struct lease *lease_create(const struct message_lease_grant *grant, const char *
                            size_t reason_size);
 /* Limits of time are multiplied by so many millionths; once, before anything is seated. */
 void lease_scale_time(struct lease *lease, uint32_t scale_ppm);
-/* How long its moves and games may take; `game_ms` 0: by their limits and this machine's speed. After
- * lease_scale_time. */
+/* How long its moves and games may take, under its term; `game_ms` 0: by their limits and this machine's
+ * speed. After lease_scale_time. */
 void lease_bound_time(struct lease *lease, uint32_t move_ms, uint32_t game_ms, uint32_t speed);
 void lease_destroy(struct lease *lease);
 /* Whether side 0 or 1 is played by a program of its own, and whether with tables. */

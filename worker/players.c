@@ -23,9 +23,12 @@ struct slot {
     struct process *processes[2];  /* of players a and b; NULL before the first */
     _Atomic(struct lease *) lease; /* being played */
     atomic_uint ply;
-    atomic_uint games;             /* begun so far */
-    unsigned seen_ply, seen_games; /* the main thread's, by players_think */
-    int64_t seen_ms;
+    atomic_uint games; /* begun so far */
+    atomic_uint pulse; /* grows while a search or a wait for a program goes on */
+    /* The main thread's, by players_look: */
+    unsigned seen_pulse;
+    int64_t moved_ms; /* when it was last seen to go on */
+    int64_t still_ms; /* looked at for so long since */
 };
 
 struct players {
@@ -33,6 +36,7 @@ struct players {
     int wake_fd;
     unsigned count; /* threads started */
     struct slot *slots;
+    int64_t looked_ms;
 };
 
 /* The record as a message: takes the moves, writes the scores little-endian. NULL when memory is short. */
@@ -94,7 +98,7 @@ static bool seat_players(struct slot *slot, const struct lease *lease)
         }
         if (*process == NULL && (*process = process_create()) == NULL)
             return false;
-        process_seat(*process, program->path, &program->setup, &program->limits, (int)lease->move_ms[side]);
+        process_seat(*process, program->path, &program->setup, &program->limits, (int)lease->silence_ms);
         play_seats_use(slot->seats, (unsigned)side, process_mover(*process));
     }
     return true;
@@ -209,6 +213,7 @@ static void *play_thread(void *context)
     struct slot *slot = context;
     struct players *players = slot->players;
     struct task task;
+    program_pulse_here(&slot->pulse);
     while (queue_pop(players->tasks, &task) == QUEUE_OK) {
         struct outcome outcome = play(slot, &task);
         if (queue_push(players->outcomes, &outcome) != QUEUE_OK) {
@@ -246,6 +251,8 @@ struct players *players_create(unsigned slots, const int *cores, struct queue *t
         struct slot *slot = &players->slots[i];
         slot->players = players;
         slot->seats = play_seats_create();
+        if (slot->seats != NULL)
+            play_seats_pulse(slot->seats, &slot->pulse);
         if (slot->seats == NULL || pthread_create(&slot->thread, NULL, play_thread, slot) != 0) {
             play_seats_destroy(slot->seats);
             queue_close(tasks);
@@ -283,40 +290,47 @@ uint64_t players_plies(struct players *players, struct lease *lease)
     return plies;
 }
 
-/* How long a move of this lease may take: one with a limit of plies alone as long as its game. */
-static int64_t longest_move_ms(const struct lease *lease)
+void players_look(struct players *players, int64_t now_ms)
 {
-    int64_t longest_ms = 0;
-    for (int side = 0; side < 2; side++) {
-        const struct play_side *play = &lease->sides[side];
-        bool timed = play->limits.time_ms > 0 || play->clock_ms > 0;
-        bool open = !timed && play->limits.nodes == 0 && lease->programs[side].engine == NULL;
-        int64_t ms = open                       ? lease->setup.most_ms
-                     : play->limits.time_ms > 0 ? play->limits.time_ms
-                     : play->clock_ms > 0       ? play->clock_ms
-                                                : lease->move_ms[side];
-        longest_ms = ms > longest_ms ? ms : longest_ms;
-    }
-    return longest_ms;
-}
-
-bool players_think(struct players *players, const struct lease *lease, int64_t now_ms)
-{
-    int64_t longest_ms = longest_move_ms(lease);
-    bool thinks = false;
+    int64_t passed_ms = players->looked_ms == 0 ? 0 : now_ms - players->looked_ms;
+    players->looked_ms = now_ms;
+    if (passed_ms > PLAYERS_LOOK_MS)
+        passed_ms = PLAYERS_LOOK_MS;
     for (unsigned i = 0; i < players->count; i++) {
         struct slot *slot = &players->slots[i];
-        if (atomic_load(&slot->lease) != lease)
-            continue;
-        unsigned ply = atomic_load(&slot->ply), games = atomic_load(&slot->games);
-        if (ply != slot->seen_ply || games != slot->seen_games) {
-            slot->seen_ply = ply;
-            slot->seen_games = games;
-            slot->seen_ms = now_ms;
-        }
-        thinks = thinks || now_ms - slot->seen_ms < longest_ms;
+        unsigned pulse = atomic_load(&slot->pulse) + atomic_load(&slot->ply) + atomic_load(&slot->games);
+        bool goes_on = pulse != slot->seen_pulse || atomic_load(&slot->lease) == NULL;
+        slot->seen_pulse = pulse;
+        slot->still_ms = goes_on ? 0 : slot->still_ms + passed_ms;
+        if (goes_on)
+            slot->moved_ms = now_ms;
     }
-    return thinks;
+}
+
+bool players_think(const struct players *players, const struct lease *lease, int64_t since_ms)
+{
+    for (unsigned i = 0; i < players->count; i++)
+        if (atomic_load(&players->slots[i].lease) == lease && players->slots[i].moved_ms > since_ms)
+            return true;
+    return false;
+}
+
+struct lease *players_still(const struct players *players, int64_t still_ms)
+{
+    for (unsigned i = 0; i < players->count; i++) {
+        struct lease *lease = atomic_load(&players->slots[i].lease);
+        if (lease != NULL && players->slots[i].still_ms >= still_ms && !atomic_load(&lease->stop))
+            return lease;
+    }
+    return NULL;
+}
+
+unsigned players_still_count(const struct players *players, int64_t still_ms)
+{
+    unsigned count = 0;
+    for (unsigned i = 0; i < players->count; i++)
+        count += players->slots[i].still_ms >= still_ms && atomic_load(&players->slots[i].lease) != NULL;
+    return count;
 }
 
 void outcome_done(struct outcome *outcome)

@@ -10,7 +10,11 @@
 #include "worker/process.h"
 #include "worker/queue.h"
 
-enum { PLAYERS_MAX = 1024 };
+enum {
+    PLAYERS_MAX = 1024,
+    PLAYERS_LOOK_MS =
+        500, /* no more is taken to have passed between two looks: the watcher, too, may be stopped */
+};
 
 struct task {
     struct lease *lease;
@@ -41,9 +45,17 @@ void players_destroy(struct players *players);
  * may once miss or twice count a game that ends at this moment; the caller keeps the largest. */
 uint64_t players_plies(struct players *players, struct lease *lease);
 
-/* Whether a game under this lease has had its last move, or its beginning, not longer ago than a move may
- * take: the thread thinks. Main thread. */
-bool players_think(struct players *players, const struct lease *lease, int64_t now_ms);
+/* The main thread's watch. Each play thread has a pulse: it grows with its games, their plies, the nodes of
+ * its search and its waits for programs, whatever these do. */
+
+/* Looks at every pulse; to be called at every turn. */
+void players_look(struct players *players, int64_t now_ms);
+/* Whether a thread that plays under this lease was seen to go on after `since_ms`. */
+bool players_think(const struct players *players, const struct lease *lease, int64_t since_ms);
+/* A lease that is not stopped, one of whose threads has stood still for `still_ms`; NULL: none. */
+struct lease *players_still(const struct players *players, int64_t still_ms);
+/* How many threads stand still so long in a game. */
+unsigned players_still_count(const struct players *players, int64_t still_ms);
 
 void outcome_done(struct outcome *outcome);
 

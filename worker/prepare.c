@@ -30,7 +30,8 @@ struct prepare {
     bool over;
     atomic_bool stop;
     atomic_uint steps;
-    int move_ms, wake_fd;
+    atomic_int move_ms;
+    int wake_fd;
     char engines[PATH_MAX]; /* absolute */
 };
 
@@ -134,8 +135,8 @@ static void self_test(struct prepare *prepare, const struct prepare_order *order
                       struct prepare_answer *answer)
 {
     char reason[DIALECT_REASON_MAX] = "", found[SIGNATURE_TEXT] = "";
-    struct dialect *dialect =
-        dialect_open(answer->path, NULL, prepare->move_ms, &prepare->stop, reason, sizeof reason);
+    struct dialect *dialect = dialect_open(answer->path, NULL, atomic_load(&prepare->move_ms), &prepare->stop,
+                                           reason, sizeof reason);
     enum dialect_error error = dialect != NULL
                                    ? signature_ask(dialect, found, &prepare->steps, reason, sizeof reason)
                                    : DIALECT_ERROR_START;
@@ -231,6 +232,11 @@ struct prepare *prepare_create(const char *engines, int move_ms, int wake_fd)
     pthread_mutex_destroy(&prepare->mutex);
     free(prepare);
     return NULL;
+}
+
+void prepare_bound(struct prepare *prepare, int move_ms)
+{
+    atomic_store(&prepare->move_ms, move_ms);
 }
 
 void prepare_destroy(struct prepare *prepare)

@@ -39,6 +39,8 @@ struct prepare;
 /* `wake_fd` is rung when an engine is ready or failed; `engines` is the folder for what is built. NULL when
  * there is no thread or memory. */
 struct prepare *prepare_create(const char *engines, int move_ms, int wake_fd);
+/* Programs under test may be silent for `move_ms` from now on. */
+void prepare_bound(struct prepare *prepare, int move_ms);
 /* Stops what is under way; takes NULL. */
 void prepare_destroy(struct prepare *prepare);
 

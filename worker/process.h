@@ -14,7 +14,8 @@ void process_destroy(struct process *process);
 /* Ends the program, if one runs. */
 void process_end(struct process *process);
 
-/* What sits down next. `engine` and all of `setup` must live until the next call of this function. */
+/* What sits down next; without a limit of time it may be silent for `move_ms`. `engine` and all of `setup`
+ * must live until the next call of this function. */
 void process_seat(struct process *process, const char *engine, const struct dialect_setup *setup,
                   const struct dialect_limits *limits, int move_ms);
 /* For play_seats_use; lives as long as `process`. */

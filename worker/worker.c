@@ -348,6 +348,11 @@ static int wait_ms(const struct worker *worker)
     return brisk ? BUSY_TICK_MS : IDLE_TICK_MS;
 }
 
+bool worker_stands_still(const struct worker *worker)
+{
+    return worker->threads_still > 0;
+}
+
 int worker_run(struct worker *worker)
 {
     int64_t now = progress_now_ms();
@@ -359,6 +364,7 @@ int worker_run(struct worker *worker)
         now = progress_now_ms();
         take_orders(worker, now);
         workload_collect(worker, now);
+        workload_watch(worker, now);
         workload_prepared(worker, now);
         see_to_leaving(worker, now);
         see_to_measuring(worker, now);
@@ -375,6 +381,7 @@ int worker_run(struct worker *worker)
             wake_clear(worker->wake_fd);
         hear_all(worker, progress_now_ms());
     }
+    sync_spool(worker, worker->synced_ms + INSIDE_SYNC_MS);
     log_line(LOG_LEVEL_INFO, "end", "games=%" PRIu64 " spooled_pairs=%" PRIu64 " status=%d",
              worker->games_total, spool_pairs(worker->spool), worker->status);
     return worker->status;

@@ -58,6 +58,9 @@ struct worker;
 struct worker *worker_create(const struct worker_options *options, char *reason, size_t reason_size);
 void worker_destroy(struct worker *worker);
 
+/* Whether a play thread stands still: worker_destroy would wait for it. For the end: all is on disk. */
+bool worker_stands_still(const struct worker *worker);
+
 /* Works until it is told to leave, barred, or without connection for too long. Returns the exit status. */
 int worker_run(struct worker *worker);
 

@@ -352,6 +352,8 @@ static int run(const struct worker_options *worker)
     signal(SIGTERM, SIG_IGN);
     signal(SIGINT, SIG_IGN);
     signal(SIGUSR1, SIG_IGN);
+    if (worker_stands_still(running))
+        _exit(status); /* a thread that does not end cannot be waited for */
     worker_destroy(running);
     return status;
 }

@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include "engine/build.h"
+#include "worker/bounds.h"
 #include "worker/inside.h"
 
 static const char *status_text(enum play_status status)
@@ -443,7 +444,7 @@ static uint64_t games_open(const struct worker *worker)
 
 bool workload_playing(const struct worker *worker)
 {
-    return games_open(worker) > 0;
+    return games_open(worker) > worker->threads_still; /* what these hold has gone back */
 }
 
 static bool lease_known(const struct worker *worker, uint64_t id)
@@ -538,6 +539,8 @@ uint32_t workload_wanted(struct worker *worker, uint32_t *work_ms, const char **
         *reason = "the credit is used up: results wait to be acknowledged";
     else if (worker->lease_count == INSIDE_LEASES_MAX)
         *reason = "too many leases are held";
+    else if (worker->threads_still == worker->options.slots)
+        *reason = "every play thread stands still";
     if (*reason != NULL)
         return 0;
     double ahead_ms = work_ahead_ms(worker);
@@ -651,6 +654,28 @@ static void sweep_leases(struct worker *worker)
         files_release(worker->files, lease->adjudication);
         lease_destroy(lease);
         worker->leases[at] = worker->leases[--worker->lease_count];
+    }
+}
+
+/* Its games are abandoned; the thread stays as it is, and takes no other until it wakes. */
+void workload_watch(struct worker *worker, int64_t now)
+{
+    int64_t still_ms = bounds_still_ms(worker->term_ms, INT64_MAX);
+    players_look(worker->players, now);
+    unsigned count = players_still_count(worker->players, still_ms);
+    if (count < worker->threads_still)
+        log_line(LOG_LEVEL_INFO, "thread-wakes", "still=%u slots=%u", count, worker->options.slots);
+    worker->threads_still = count;
+    for (struct lease *lease; (lease = players_still(worker->players, still_ms)) != NULL;) {
+        log_line(LOG_LEVEL_ERROR, "thread-still",
+                 "lease=%" PRIu64 " experiment=%" PRIu64 " for_ms=%" PRId64 " still=%u slots=%u"
+                 " next=\"the lease goes back; restart this worker, and look at its machine\"",
+                 lease->id, lease->spec.experiment, still_ms, count, worker->options.slots);
+        bool over = lease->state == LEASE_OVER;
+        lease_end(worker, lease);
+        if (!over)
+            workload_release(worker, lease->id);
+        atomic_store(&lease->stop, true);
     }
 }
 

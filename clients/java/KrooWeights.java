@@ -11,9 +11,10 @@ import java.util.zip.CRC32C;
 
 /**
  * Reads a weights file of Kroo and evaluates oware positions with it: the same integers as kroo-engine. One file without
- * dependencies, Java 11 or later; engine/README.md describes the format. Immutable; any thread.
+ * dependencies, Java 11 or later; weights/FORMAT.md describes the format. Immutable; any thread.
  *
- * <p>{@code java KrooWeights.java FILE}: positions from standard input, one a line, answered by their evaluation.
+ * <p>{@code java KrooWeights.java FILE}: positions from standard input, one a line, answered by their evaluation. Exit status 0, or 1
+ * when the file or a line was refused.
  */
 public final class KrooWeights {
     /** A position as people see it: houses A..F a..f, the stores of South and North, 0 when South is to move, else 1. */
@@ -25,7 +26,7 @@ public final class KrooWeights {
         Position(int[] houses, int[] stores, int side) {
             int seeds = Arrays.stream(houses).sum() + Arrays.stream(stores).sum();
             if (seeds != SEEDS || side < 0 || side > 1) {
-                throw new IllegalArgumentException("a position holds 48 seeds");
+                throw new IllegalArgumentException("a position holds 48 seeds and has a side to move");
             }
             this.houses = houses;
             this.stores = stores;
@@ -35,7 +36,7 @@ public final class KrooWeights {
         /** {@code 4-4-4-4-4-4-4-4-4-4-4-4-0-0-S} */
         public static Position parse(String text) {
             if (!text.matches("\\d{1,2}(-\\d{1,2}){13}-[SN]")) {
-                throw new IllegalArgumentException("no position: " + text);
+                throw new IllegalArgumentException("\"" + text + "\" is no position");
             }
             String[] fields = text.split("-");
             int[] numbers = Arrays.stream(fields, 0, 14).mapToInt(Integer::parseInt).toArray();
@@ -61,6 +62,8 @@ public final class KrooWeights {
     private static final int FEATURES = 3;
     private static final int HIDDEN = 32;
     private static final byte[] MAGIC = {0x4b, 0x52, 0x4f, 0x4f, 0x57, (byte) 0xe2, 0x0d, 0x0a};
+    private static final int RULES_MAX = 160;
+    private static final int PROVENANCE_MAX = 65536;
     private static final int[][] DIMENSIONS = {{}, {4, 12, 13}, {243, 32, 1}, {4, 24, 1}};
     private static final int[] PAYLOAD = {0, 1264, 15684, 192};
 
@@ -88,6 +91,7 @@ public final class KrooWeights {
             parameters[i] = file.getShort(payload + 2 * i);
         }
         outputBias = kind == NET ? file.getInt(vectors - 4) : 0;
+        demand(kind == TABLE ? tableFits() : kind != NET || netFits(), "a sum could leave its type");
         checkVectors(bytes, file, vectors);
     }
 
@@ -99,8 +103,8 @@ public final class KrooWeights {
 
     private static int checkHeader(byte[] bytes, ByteBuffer file) {
         demand(bytes.length >= 8 && Arrays.equals(bytes, 0, 8, MAGIC, 0, 8), "this is no weights file of Kroo");
+        demand(bytes.length < 10 || file.getShort(8) == 1, "the file has another format version than 1");
         demand(bytes.length >= HEADER + 4 && file.getInt(12) == bytes.length, "the file is cut short or too long");
-        demand(file.getShort(8) == 1, "the file has another format version than 1");
         CRC32C checksum = new CRC32C();
         checksum.update(bytes, 0, bytes.length - 4);
         demand((int) checksum.getValue() == file.getInt(bytes.length - 4), "the file is damaged");
@@ -109,12 +113,53 @@ public final class KrooWeights {
         for (int i = 0; i < 3; i++) {
             demand(file.getShort(16 + 2 * i) == DIMENSIONS[kind][i], "the dimensions are not those of its kind");
         }
-        long size = HEADER + (file.getShort(28) & 0xffffL) + PAYLOAD[kind] + VECTORS * VECTOR
-                + (file.getInt(36) & 0xffffffffL) + 4;
-        demand(file.getShort(30) == VECTORS && file.getInt(32) == PAYLOAD[kind] && size == bytes.length
-                && bytes[22] >= 0 && bytes[22] <= 14 && bytes[23] >= 0 && bytes[23] <= (kind == NET ? 14 : 0),
+        int rules = file.getShort(28) & 0xffff;
+        int provenance = file.getInt(36);
+        demand(file.getShort(30) == VECTORS && file.getInt(32) == PAYLOAD[kind] && rules < RULES_MAX
+                && provenance >= 0 && provenance <= PROVENANCE_MAX && (kind == NET || bytes[23] == 0)
+                && bytes.length == HEADER + rules + PAYLOAD[kind] + VECTORS * VECTOR + provenance + 4,
                 "the dimensions are not those of its kind");
+        demand(bytes[22] >= 0 && bytes[22] <= 14 && bytes[23] >= 0 && bytes[23] <= 14 && file.getInt(24) >= 0,
+                "a shift or the scale is out of range");
         return kind;
+    }
+
+    /** The largest of so many parameters, {@code step} apart, without their sign. */
+    private long largest(int from, int count, int step) {
+        long most = 0;
+        for (int i = 0; i < count; i++) {
+            most = Math.max(most, Math.abs((long) parameters[from + step * i]));
+        }
+        return most;
+    }
+
+    /** No sum may leave 16 bits, in whatever order it is added; of the output of a net, 32. */
+    private boolean tableFits() {
+        for (int at = 0; at < parameters.length; at += 158) {
+            long bound = largest(at, 1, 1) + SEEDS * largest(at + 1, 1, 1);
+            for (int house = 0; house < 12; house++) {
+                bound += largest(at + 2 + 13 * house, 13, 1);
+            }
+            if (bound > Short.MAX_VALUE) {
+                return false;
+            }
+        }
+        return true;
+    }
+
+    private boolean netFits() {
+        long total = Math.abs((long) outputBias);
+        for (int unit = 0; unit < HIDDEN; unit++) {
+            long bound = largest(unit, 1, 1) + largest(HIDDEN * (1 + 192) + unit, 51, HIDDEN);
+            for (int house = 0; house < 12; house++) {
+                bound += largest(HIDDEN * (1 + 16 * house) + unit, 16, HIDDEN);
+            }
+            if (bound > Short.MAX_VALUE) {
+                return false;
+            }
+            total += 127 * largest(HIDDEN * 244 + unit, 1, 1);
+        }
+        return total <= Integer.MAX_VALUE;
     }
 
     private void checkVectors(byte[] bytes, ByteBuffer file, int offset) {
@@ -246,17 +291,22 @@ public final class KrooWeights {
             System.err.println("usage: java KrooWeights.java FILE, positions on standard input");
             System.exit(2);
         }
-        int status = 0;
+        int refused = 0;
         try {
             KrooWeights weights = new KrooWeights(Files.readAllBytes(Path.of(arguments[0])));
             BufferedReader input = new BufferedReader(new InputStreamReader(System.in, StandardCharsets.US_ASCII));
             for (String line = input.readLine(); line != null; line = input.readLine()) {
-                System.out.println(weights.evaluate(Position.parse(line)));
+                try {
+                    System.out.println(weights.evaluate(Position.parse(line)));
+                } catch (IllegalArgumentException error) {
+                    System.out.println("error: " + error.getMessage());
+                    refused++;
+                }
             }
         } catch (IllegalArgumentException | IOException error) {
             System.err.println("KrooWeights: " + error.getMessage());
-            status = 1;
+            refused++;
         }
-        System.exit(status);
+        System.exit(refused > 0 ? 1 : 0);
     }
 }

@@ -1,3 +1,4 @@
+#!/usr/bin/env node
 // node eval.js FILE: positions from standard input, one a line, answered by their evaluation, as kroo-engine eval does.
 // FILE is a weights file or its JSON. Exit status 0, or 1 when the file or a line was refused.
 import { readFileSync } from 'node:fs';

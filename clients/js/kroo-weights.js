@@ -1,5 +1,5 @@
 // Reads weights of Kroo (binary or JSON) and evaluates oware positions with them: the same integers as kroo-engine.
-// An ES module without dependencies, for browsers, Node, Deno. The formats: engine/README.md and eval/README.md.
+// An ES module without dependencies, for browsers, Node, Deno. Both formats: weights/FORMAT.md, in the package FORMAT.md.
 
 const MAGIC = [0x4b, 0x52, 0x4f, 0x4f, 0x57, 0xe2, 0x0d, 0x0a];
 const HEADER = 40, VECTORS = 64, VECTOR = 19, SEEDS = 48, PROVENANCE_MAX = 65536;
@@ -246,8 +246,8 @@ export function readBinary(input) {
   const bytes = input instanceof Uint8Array ? input : new Uint8Array(input);
   const data = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
   demand(bytes.length >= 8 && MAGIC.every((byte, index) => bytes[index] === byte), 'this is no weights file of Kroo');
+  demand(bytes.length < 10 || data.getUint16(8, true) === 1, 'the file has another format version than 1');
   demand(bytes.length >= HEADER + 4 && data.getUint32(12, true) === bytes.length, 'the file is cut short or too long');
-  demand(data.getUint16(8, true) === 1, 'the file has another format version than 1');
   demand(crc32c(bytes.subarray(0, -4)) === data.getUint32(bytes.length - 4, true), 'the file is damaged');
   const kind = KINDS[data.getUint16(10, true)];
   demand(kind, 'the kind of the weights is unknown');

@@ -20,6 +20,7 @@
 #include "coordinator/cli/daemon.h"
 #include "coordinator/cli/postgres.h"
 #include "coordinator/cli/sealing.h"
+#include "coordinator/cli/web.h"
 #include "proto/artifact.h"
 #include "sql/migrate.h"
 
@@ -37,6 +38,7 @@ struct cluster {
     char run[120]; /* sockets and pid files: a short path */
     char config[PATH_MAX];
     char endpoint[160];
+    char web[WEB_ADDRESS];
     struct postgres postgres;
     int lock;
 };
@@ -167,9 +169,9 @@ static int write_config(const struct cluster *cluster)
     fprintf(file,
             "# Written by `kroo up`: the private cluster of this folder.\n"
             "database = %s\nendpoint = %s\nterm_ms = %d\nprogress_ms = %d\ndrain_ms = %d\n"
-            "sign = %s/keys/cluster.sign.key\ntrust = %s/keys/cluster.sign.pub\n",
+            "sign = %s/keys/cluster.sign.key\ntrust = %s/keys/cluster.sign.pub\nweb = %s\n",
             cluster->postgres.conninfo, cluster->endpoint, CLUSTER_TERM_MS, CLUSTER_PROGRESS_MS,
-            CLUSTER_DRAIN_MS, cluster->dir, cluster->dir);
+            CLUSTER_DRAIN_MS, cluster->dir, cluster->dir, cluster->web);
     if (fclose(file) != 0 || rename(fresh, cluster->config) != 0)
         return args_refuse("%s: %s", cluster->config, strerror(errno)), -1;
     return 0;
@@ -268,7 +270,18 @@ struct up_request {
     struct args_common common;
     int workers;
     bool database_only;
+    const char *web; /* NULL: chosen here */
 };
+
+static void choose_web(struct cluster *cluster, const struct up_request *request)
+{
+    char pids[PATH_MAX];
+    pid_file(cluster, "coordinator", pids);
+    bool is_running = daemon_pid(pids) != 0;
+    web_choose(cluster->dir, cluster->config, is_running, request->web, cluster->web);
+    if (is_running && request->web)
+        args_warn("the coordinator runs already: --web holds from its next start on");
+}
 
 /* Without the extension all but a few queries work, so its failure is no reason to stop. */
 static void offer_extension(const char *conninfo)
@@ -306,6 +319,7 @@ static int bring_up(struct cluster *cluster, const struct up_request *request)
         return args_refuse("migrations: %s", reason);
     offer_extension(cluster->postgres.conninfo);
     count_captures(cluster->postgres.conninfo);
+    choose_web(cluster, request);
     if (write_config(cluster) != 0)
         return COMMAND_REFUSED;
     if (fresh && sign_what_is_there(cluster) != COMMAND_DONE)
@@ -321,7 +335,7 @@ static int bring_up(struct cluster *cluster, const struct up_request *request)
     return COMMAND_DONE;
 }
 
-enum { OPTION_WORKERS = 'n', OPTION_DATABASE_ONLY = 0x4000 };
+enum { OPTION_WORKERS = 'n', OPTION_DATABASE_ONLY = 0x4000, OPTION_WEB };
 
 static error_t up_parse(int key, char *text, struct argp_state *state)
 {
@@ -336,9 +350,29 @@ static error_t up_parse(int key, char *text, struct argp_state *state)
     case OPTION_DATABASE_ONLY:
         request->database_only = true;
         return 0;
+    case OPTION_WEB:
+        request->web = text;
+        return 0;
     default:
         return ARGP_ERR_UNKNOWN;
     }
+}
+
+static void say_up(const struct cluster *cluster, const struct up_request *request)
+{
+    char url[WEB_URL];
+    web_url(cluster->web, url);
+    if (request->common.json) {
+        printf("{\"dir\":\"%s\",\"config\":\"%s\",\"database\":\"%s\",\"endpoint\":\"%s\",\"workers\":%d,"
+               "\"web\":\"%s\"}\n",
+               cluster->dir, cluster->config, cluster->postgres.conninfo, cluster->endpoint, request->workers,
+               url);
+        return;
+    }
+    printf("up: %d worker%s, settings in %s\n", request->database_only ? 0 : request->workers,
+           request->workers == 1 ? "" : "s", cluster->config);
+    if (url[0] && !request->database_only)
+        printf("page: %s\n", url);
 }
 
 int up_command(int argc, char **argv)
@@ -347,12 +381,14 @@ int up_command(int argc, char **argv)
         {"workers", OPTION_WORKERS, "N", 0, "Workers to have, one play thread each (default: one per core)",
          1},
         {"database-only", OPTION_DATABASE_ONLY, NULL, 0, "Start and migrate the database, nothing else", 1},
+        {"web", OPTION_WEB, "ADDRESS:PORT", 0,
+         "Where the web page is served; PORT alone: on 127.0.0.1; `off`: nowhere (default: a free port)", 1},
         {0}};
     static const struct argp argp = {
         .options = options,
         .parser = up_parse,
-        .doc = "Start the private cluster of a folder: PostgreSQL (Unix socket, no port), a coordinator, "
-               "workers. "
+        .doc = "Start the private cluster of a folder: PostgreSQL (Unix socket, no port), a coordinator "
+               "with its web page, workers. "
                "What runs already is left running; the number of workers is made N."
                "\vThe folder is var, or --dir, or KROO_DIR. Logs lie in DIR/log, settings in DIR/kroo.conf. "
                "Run as "
@@ -366,12 +402,8 @@ int up_command(int argc, char **argv)
     argp_parse(&argp, argc, argv, 0, NULL, &request);
     int status = open_cluster(&cluster, request.common.dir, true) == 0 ? bring_up(&cluster, &request)
                                                                        : COMMAND_REFUSED;
-    if (status == COMMAND_DONE && request.common.json)
-        printf("{\"dir\":\"%s\",\"config\":\"%s\",\"database\":\"%s\",\"endpoint\":\"%s\",\"workers\":%d}\n",
-               cluster.dir, cluster.config, cluster.postgres.conninfo, cluster.endpoint, request.workers);
-    else if (status == COMMAND_DONE)
-        printf("up: %d worker%s, settings in %s\n", request.database_only ? 0 : request.workers,
-               request.workers == 1 ? "" : "s", cluster.config);
+    if (status == COMMAND_DONE)
+        say_up(&cluster, &request);
     close_cluster(&cluster);
     return status;
 }

@@ -54,5 +54,6 @@ command_main replay_fault_command;            /* faults.c */
 command_main key_command;                     /* key.c */
 command_main up_command, down_command;        /* cluster.c */
 command_main sql_command, migrate_command;    /* cluster.c */
+command_main web_command;                     /* web.c */
 
 #endif

@@ -51,6 +51,7 @@ static const struct args_command commands[] = {
     {"workers", workers_command, "the workers' sessions", true},
     {"why", why_command, "what a worker does, or why nothing, in a sentence", true},
     {"status", status_command, "the coordinator's state at this moment", true},
+    {"web", web_command, "print the address of the web page", true},
     {"events", events_command, "the event log", true},
     {"key", key_command, "make keys; allow, revoke and list those that may connect", true},
     {"query", query_command, "run a shipped query: endings, openings, lineage, workers, ...", true},

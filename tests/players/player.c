@@ -92,6 +92,26 @@ static void mute(void)
     exit(0);
 }
 
+/* Says something every 50 ms; it moves in the end, or never. */
+static void talk(int lines)
+{
+    for (int i = 0; lines == 0 || i < lines; i++) {
+        usleep(50000);
+        puts("info string and so on");
+        fflush(stdout);
+    }
+}
+
+static void ponder(void)
+{
+    talk(20);
+}
+
+static void chatter(void)
+{
+    talk(0);
+}
+
 static void illegal(void)
 {
     me.word = "bestmove Z"; /* no house */
@@ -154,10 +174,10 @@ static const struct {
     const char *name;
     void (*act)(void);
 } faults[] = {
-    {"crash", crash},     {"quit", quit},          {"hang", hang},   {"flood", flood},
-    {"long", long_line},  {"close", close_output}, {"zeros", zeros}, {"mute", mute},
-    {"illegal", illegal}, {"garble", garble},      {"eat", eat},     {"breed", breed},
-    {"litter", litter},   {"deaf", deaf},
+    {"crash", crash},     {"quit", quit},          {"hang", hang},     {"flood", flood},
+    {"long", long_line},  {"close", close_output}, {"zeros", zeros},   {"mute", mute},
+    {"illegal", illegal}, {"garble", garble},      {"eat", eat},       {"breed", breed},
+    {"litter", litter},   {"deaf", deaf},          {"ponder", ponder}, {"chatter", chatter},
 };
 
 static long *count_of(const char *step)

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Weights of every kind outside Kroo: the readers under clients/ and the exported C header give the engine's integers bit
-# for bit, refuse what is damaged, and what was exported comes back by import; the cluster plays each kind. Node and a
-# JDK are used where they are; where not, their tests are skipped with the reason.
+# for bit, refuse what is damaged, and what was exported comes back by import; the cluster plays each kind. Node, npm and
+# a JDK are used where they are; where not, their tests are skipped with the reason.
 . "$(dirname "$0")/lib.sh"
 vectors=$root/tests/vectors/weights
 js=$root/clients/js/eval.js
@@ -33,24 +33,39 @@ for kind in table net features; do
 done
 
 # --- damaged files, for every reader ---
-cp "$vectors/net.weights" "$work/flipped.weights"
-printf '\x55' | dd of="$work/flipped.weights" bs=1 seek=5000 conv=notrunc status=none
-head -c 16000 "$vectors/net.weights" >"$work/cut.weights"
-printf 'hello' >"$work/text.weights"
+mkdir "$work/damaged"
+python3 "$root/tests/system/damage.py" "$vectors" "$work/damaged" >"$work/damages"
+is "there are 28 damaged files" "$(wc -l <"$work/damages")" 28
+cp "$work/damaged/flipped-bit.weights" "$work/damaged/text.weights" "$work"
 jq -c '.output_bias += 8192' "$vectors/net.json" >"$work/changed.json"
 jq -c '.output[4] = 40000' "$vectors/net.json" >"$work/range.json"
 jq -c 'del(.phases[1].own_ones)' "$vectors/features.json" >"$work/missing.json"
-refuses() { # NAME COMMAND...
-    name=$1
+sed 's/"shift": *[0-9]*/"shift": NaN/' "$vectors/table.json" >"$work/nan.json"
+jq -c '.phases[2].bias = "NaN"' "$vectors/table.json" >"$work/nan-text.json"
+jq -c '.houses[3][2][1] = null' "$vectors/net.json" >"$work/null.json"
+# refuses NAME COMMAND...: each file with status 1 and what it must say, and answers nothing.
+refuses() {
+    name=$1 accepted=
     shift
-    fails "$name: a flipped bit" 1 'damaged' "$@" "$work/flipped.weights"
-    fails "$name: a file cut short" 1 'cut short' "$@" "$work/cut.weights"
-    fails "$name: no weights at all" 1 'no weights file|JSON' "$@" "$work/text.weights"
+    while IFS=$'\t' read -r damage says; do
+        said=$("$@" "$work/damaged/$damage.weights" 2>&1 >"$work/answer" <"$work/net.positions")
+        status=$?
+        [ "$status" -eq 1 ] && ! [ -s "$work/answer" ] && grep -Eqi -- "$says" <<<"$said" && continue
+        echo "# $damage: exit status $status, said: ${said:0:300}"
+        accepted="$accepted $damage"
+    done <"$work/damages"
+    is "$name refuses each damaged file and says why" "$accepted" ""
 }
 refuses "kroo-engine" kroo-engine eval --weights
 
 # --- JavaScript ---
-if command -v node >/dev/null 2>&1 && node -e 'process.exit(+process.versions.node.split(".")[0] >= 16 ? 0 : 1)'; then
+module=$root/clients/js/kroo-weights.js
+# node_test NAME MODULE
+node_test() {
+    ok "$1: node --test" sh -c 'KROO_WEIGHTS_MODULE=$1 KROO_BUILD=$2 node --test "$3" >"$4" 2>&1 || { tail -n 60 "$4" | sed "s/^/# /"; exit 1; }' \
+        - "$2" "$build" "$root/tests/clients/weights.test.mjs" "$work/said"
+}
+if command -v node >/dev/null 2>&1 && node -e 'process.exit(+process.versions.node.split(".")[0] >= 18 ? 0 : 1)'; then
     for kind in table net features; do
         answers "JavaScript, binary $kind" "$kind" node "$js" "$vectors/$kind.weights"
         answers "JavaScript, JSON $kind" "$kind" node "$js" "$vectors/$kind.json"
@@ -59,21 +74,60 @@ if command -v node >/dev/null 2>&1 && node -e 'process.exit(+process.versions.no
     fails "JavaScript: JSON with a changed weight" 1 'test positions do not come out' node "$js" "$work/changed.json"
     fails "JavaScript: a number out of range" 1 'output.4.' node "$js" "$work/range.json"
     fails "JavaScript: a missing field" 1 'phases.1..own_ones' node "$js" "$work/missing.json"
+    fails "JavaScript: NaN" 1 'no JSON' node "$js" "$work/nan.json"
     is "JavaScript: a line that is no position" "$(echo nonsense | node "$js" "$vectors/net.weights")" 'error: "nonsense" is no position'
     is "its types name what it exports" \
         "$(grep -oE 'export (declare )?(const|function|class) \w+' "$root/clients/js/kroo-weights.d.ts" | sed 's/.* //' | sort | xargs)" \
         "$(cd "$root/clients/js" && node --input-type=module -e 'import * as k from "./kroo-weights.js"; console.log(Object.keys(k).sort().join("\n"))' | sort | xargs)"
+    node_test "the module" "$module"
 else
-    skip "JavaScript" "no node of version 16 or later on this machine"
+    skip "JavaScript" "no node of version 18 or later on this machine"
 fi
 
+# --- the npm package: packed, put into an empty folder, used from there ---
+if command -v npm >/dev/null 2>&1; then
+    export npm_config_cache=$work/npm-cache npm_config_update_notifier=false
+    ok "make npm packs it" make -s -C "$root" BUILD="$work/packed" npm
+    package=$(echo "$work"/packed/npm/kroo-weights-*.tgz)
+    ok "again, it is the same file" sh -c 'make -s -C "$0" BUILD="$1" npm && cmp "$1"/npm/*.tgz "$2"' "$root" "$work/again" "$package"
+    is "it holds what it should, and nothing else" "$(tar -tzf "$package" | sed 's|^package/||' | LC_ALL=C sort | xargs)" \
+        "FORMAT.md README.md eval.js kroo-weights.d.ts kroo-weights.js package.json"
+    mkdir "$work/empty"
+    install_package() { (cd "$work/empty" && npm install --offline --silent --no-audit --no-fund "$package" >/dev/null); }
+    ok "it installs into an empty folder without a network" install_package
+    is "alone" "$(ls "$work/empty/node_modules")" kroo-weights
+    node_test "the installed package" "$work/empty/node_modules/kroo-weights/kroo-weights.js"
+    answers "its command" net "$work/empty/node_modules/.bin/kroo-weights" "$vectors/net.weights"
+    cat >"$work/empty/use.mjs" <<'JS'
+import { readFileSync } from 'node:fs';
+import { evaluate, parsePosition, readBinary } from 'kroo-weights';
+console.log(evaluate(readBinary(readFileSync(process.argv[2])), parsePosition('0-1-13-0-2-5-1-0-3-0-1-2-9-11-N')));
+JS
+    is "imported by its name it evaluates" "$(cd "$work/empty" && node use.mjs "$root/weights/site-net.weights")" 373
+else
+    skip "the npm package" "no npm on this machine"
+fi
+
+# --- C ---
+compile() { "${CC:-cc}" "$@" -Wall -Wextra -Wshadow -Wconversion -Werror "$root/clients/c/eval.c" -o "$work/eval"; }
+ok "the C header compiles as C++" c++ -std=c++11 -Wall -Wextra -Werror -fsyntax-only -x c++ "$root/clients/c/eval.c"
+ok "as C99 with sanitizers" compile -std=c99 -O1 -g -fsanitize=address,undefined -fno-sanitize-recover=all
+for kind in table net features; do
+    answers "C, $kind" "$kind" "$work/eval" "$vectors/$kind.weights"
+done
+refuses "C" "$work/eval"
+is "C: a line that is no position" "$(echo nonsense | "$work/eval" "$vectors/net.weights")" 'error: "nonsense" is no position'
+
 # --- Java ---
+java=
 if command -v javac >/dev/null 2>&1 && [ "$(javac -version 2>&1 | sed -E 's/^javac ([0-9]+).*/\1/')" -ge 11 ] 2>/dev/null; then
-    ok "Java compiles without a warning" sh -c 'said=$(javac -Xlint:all -d "$0" "$1" 2>&1) && [ -z "$said" ]' "$work/java" "$root/clients/java/KrooWeights.java"
+    java=$work/java
+    ok "Java compiles without a warning" sh -c 'said=$(javac -Xlint:all -d "$0" "$1" 2>&1) && [ -z "$said" ]' "$java" "$root/clients/java/KrooWeights.java"
     for kind in table net features; do
-        answers "Java, $kind" "$kind" java -cp "$work/java" KrooWeights "$vectors/$kind.weights"
+        answers "Java, $kind" "$kind" java -cp "$java" KrooWeights "$vectors/$kind.weights"
     done
-    refuses "Java" java -cp "$work/java" KrooWeights
+    refuses "Java" java -cp "$java" KrooWeights
+    is "Java: a line that is no position" "$(echo nonsense | java -cp "$java" KrooWeights "$vectors/net.weights")" 'error: "nonsense" is no position'
 else
     skip "Java" "no JDK of version 11 or later on this machine"
 fi
@@ -102,15 +156,51 @@ fails "a changed weight does not pass the test positions" 1 'vectors\[[0-9]+\].s
 jq -c 'del(.vectors) | .houses[3][2][1] += 1' "$work/net.again.json" >"$work/changed-sha.json"
 fails "nor, without them, the sha256" 1 'sha256: the weights in it make a file named' w import "$work/changed-sha.json"
 fails "a number out of range is named" 1 'output\[4\]: 40000 is not from -32768 to 32767' w import "$work/range.json"
+fails "NaN is no JSON" 1 'no JSON: line' w import "$work/nan.json"
+fails "nor is its name a number" 1 'phases\[2\].bias: a whole number is needed' w import "$work/nan-text.json"
+fails "nor is null" 1 'houses\[3\]\[2\]\[1\]: a whole number is needed' w import "$work/null.json"
 fails "a missing field is named" 1 'phases\[1\].own_ones is missing' w import "$work/missing.json"
 fails "other rules" 1 'rules: these weights are for site, not for ghana' w import "$vectors/net.json" --rules ghana
-fails "a damaged file" 1 'damaged' w import "$work/flipped.weights"
+fails "a damaged file" 1 'damaged' w import "$work/flipped-bit.weights"
 fails "no JSON" 1 'no JSON: line 1' w import "$work/text.weights"
 fails "no file" 1 'No such file' w import "$work/nowhere"
 fails "no argument" 2 'which file' w import
 fails "an empty name" 2 '1 to 63 bytes' w import "$vectors/net.json" --name ''
 is "a dry run says what it is" "$(w import "$vectors/net.json" --dry-run --json | jq -r '[.kind, .number] | join(" ")')" "net "
 is "nothing more is stored" "$(sql "select count(*) from weights where training_run_id is null and name <> ''")" 3
+
+# --- at the limit of their range every reader gives the same, and one more is refused ---
+largest='def row($n): [range($n) | if . % 2 == 0 then $v else -$v end];'
+jq -c --argjson v 2520 "$largest"' del(.vectors, .sha256) | .shift = 0 | .phases = [range(4) | {bias: 31, store: 52, houses: [range(12) | row(13)]}]' \
+    "$vectors/table.json" >"$work/limit-table.json" # 31 + 48 * 52 + 12 * 2520 = 32767
+jq -c --argjson v 2520 "$largest"' del(.vectors, .sha256) | .shift = 0 | .hidden_shift = 0 | .hidden_bias = [range(32) | 7] |
+    .houses = [range(12) | [range(16) | row(32)]] | .store = [range(51) | row(32)] | .output = [range(32) | 32767] |
+    .output_bias = 2147483647 - 127 * 32 * 32767' "$vectors/net.json" >"$work/limit-net.json" # 7 + 13 * 2520 = 32767
+jq -c 'del(.vectors, .sha256) | .shift = 14 | .phases |= map(map_values(if . < 0 then -32768 else 32767 end))' \
+    "$vectors/features.json" >"$work/limit-features.json"
+for kind in table net features; do
+    rm -f "$work/limit.weights" "$work/limit.h"
+    w import "$work/limit-$kind.json" --name "limit-$kind" >/dev/null 2>&1
+    w export "limit-$kind" --out "$work/limit.weights" 2>/dev/null
+    w export "limit-$kind" --format c --out "$work/limit.h" 2>/dev/null
+    kroo-engine eval --weights "$work/limit.weights" <"$work/positions" >"$work/limit.scores"
+    ok "$kind at the limit: $(sort -u "$work/limit.scores" | wc -l) scores from the engine" test "$(wc -l <"$work/limit.scores")" -gt 1000
+    ok "the same in C" cmp <("$work/eval" "$work/limit.weights" <"$work/positions") "$work/limit.scores"
+    "${CC:-cc}" -std=c99 -fsanitize=undefined -fno-sanitize-recover=all -x c -DKROO_WEIGHTS_MAIN "$work/limit.h" -o "$work/limit.check"
+    is "the same in the exported header" "$("$work/limit.check")" "64 test positions, 0 wrong"
+    if command -v node >/dev/null 2>&1; then
+        ok "the same in JavaScript" cmp <(node "$js" "$work/limit.weights" <"$work/positions") "$work/limit.scores"
+    fi
+    if [ -n "$java" ]; then
+        ok "the same in Java" cmp <(java -cp "$java" KrooWeights "$work/limit.weights" <"$work/positions") "$work/limit.scores"
+    fi
+done
+jq -c '.phases[3].bias += 1' "$work/limit-table.json" >"$work/beyond.json"
+fails "a table beyond it" 1 'too large' w import "$work/beyond.json"
+jq -c '.output_bias += 1' "$work/limit-net.json" >"$work/beyond.json"
+fails "a net's output beyond it" 1 'too large' w import "$work/beyond.json"
+jq -c '.hidden_bias[31] += 1' "$work/limit-net.json" >"$work/beyond.json"
+fails "a net's unit beyond it" 1 'too large' w import "$work/beyond.json"
 
 # --- the cluster plays them ---
 match=$("$kroo" match net features --dir "$dir" --pairs 3 --nodes 200 --seed 5 --wait 2>/dev/null | grep -E '^[0-9]+$')

@@ -1,11 +1,12 @@
 #!/usr/bin/env bash
-# What the documents say is so: every block of commands fenced as `sh` in README.md and the rooms' READMEs runs, in order,
+# What the documents say is so: every block of commands fenced as `sh` in README.md and the other documents runs, in order,
 # in one folder with a private cluster under var/; every command and option that is only mentioned exists; every file
 # and link leads somewhere. Blocks that a test cannot run (other machines, packages) are fenced as `text`.
 . "$(dirname "$0")/lib.sh"
 dir=$work/var
 ln -s "$root/weights" "$work/weights" # as seen from a checkout
-documents=$(cd "$root" && ls README.md */README.md)
+# README.md comes first: what it makes is there for the others. (sql/SCHEMA.md is generated out of the schema.)
+documents=${*:-README.md $(cd "$root" && ls -- *.md */*.md */*/README.md | grep -vxE 'README.md|sql/SCHEMA.md')}
 block_s=120 # a document's block takes no longer
 
 # `make TARGET` is only asked whether it could: building and testing inside a test is no use.
@@ -37,7 +38,7 @@ runs() { # FILE
 }
 # mentions DOCUMENT: commands between backticks, and those of blocks that are not run, one a line.
 mentions() {
-    grep -oE '`kroo(-[a-z]+)? [^`]+`' "$root/$1" | tr -d '`'
+    grep -oE '`kroo(-(coordinator|worker|engine|train))? [^`]+`' "$root/$1" | tr -d '`'
     for block in $(blocks "$1" text); do
         sed -e ':join' -e '/\\$/ { N; s/\\\n//; b join' -e '}' "$work/blocks/$block" |
             grep -oE "(^|[\"' ])kroo(-[a-z]+)? .*" | sed 's/^[^k]*//'
@@ -56,7 +57,7 @@ is_known() {
     case $program in kroo-worker | kroo-coordinator) help=("$program") ;; esac
     "${help[@]}" --help </dev/null >"$work/said" 2>&1 || { echo "# ${help[*]} --help fails" && return 1; }
     for word in "$@"; do
-        [[ $word =~ ^(--[a-z0-9-]+) ]] || continue
+        [[ $word =~ ^(--[a-z0-9-]+) && $word != --version ]] || continue
         grep -qE -- "(^|[^a-z-])${BASH_REMATCH[1]}([^a-z-]|$)" "$work/said" && continue
         echo "# ${help[*]} has no $word"
         return 1

@@ -13,8 +13,8 @@ const points = Array.from({ length: COUNTS }, (none, count) => count);
 function house(name, lines, span, width) {
     const height = Math.max(84, Math.round(width * 0.72)), left = 30, x = scale([0, COUNTS - 1], left, width - 4), y = scale(span, height - 16, 8);
     return svg("svg", { class: "figure", width, height, viewBox: `0 0 ${width} ${height}`, role: "img", "aria-label": `${name}: ${lines.map((line) => line.text).join("; ")}` },
-        ticks(...span, 3).map((mark) => [svg("line", { class: mark === 0 ? "grid zero" : "grid", x1: left, x2: width - 4, y1: y(mark), y2: y(mark) }),
-            svg("text", { class: "mark end", x: left - 4, y: y(mark) + 4 }, number(mark / 100, Math.abs(span[1] - span[0]) < 250 ? 1 : 0))]).flat(),
+        ticks(...span, 5).map((mark) => [svg("line", { class: mark === 0 ? "grid zero" : "grid", x1: left, x2: width - 4, y1: y(mark), y2: y(mark) }),
+            svg("text", { class: "mark end", x: left - 4, y: y(mark) + 4 }, number(mark / 100, span[1] - span[0] < 400 ? 1 : 0))]).flat(),
         [0, 4, 8, 12].map((count) => svg("text", { class: "mark middle", x: x(count), y: height - 3 }, count === 12 ? "12+" : count)),
         lines.map((line) => svg("path", { class: `curve tone-${line.tone}`, d: path(line.values.map((value, count) => [count, value]), x, y) })));
 }

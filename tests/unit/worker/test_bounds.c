@@ -15,6 +15,17 @@ static void a_move_gets_what_its_nodes_need(void **state)
     assert_close((double)bounds_move_ms(&many, USUAL_MS, 0), 20 * 1e12 / BOUNDS_SPEED, 1);
 }
 
+/* Before its lease lapses, whatever it is used to. */
+static void what_hangs_is_found_within_a_term(void **state)
+{
+    (void)state;
+    assert_int_equal(bounds_still_ms(60000, USUAL_MS), 45000);
+    assert_int_equal(bounds_still_ms(2000, USUAL_MS), 1500);
+    assert_int_equal(bounds_still_ms(0, USUAL_MS), 45000);
+    assert_int_equal(bounds_still_ms(60000, 3000), 3000);
+    assert_int_equal(bounds_still_ms(86400000, INT64_MAX), 64800000);
+}
+
 /* leela-zero#1509: a game of 14 hours on a slow machine. */
 static void every_game_has_a_bound(void **state)
 {
@@ -43,6 +54,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_move_gets_what_its_nodes_need),
+        cmocka_unit_test(what_hangs_is_found_within_a_term),
         cmocka_unit_test(every_game_has_a_bound),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

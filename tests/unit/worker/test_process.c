@@ -8,11 +8,15 @@
 
 #include "engine/build.h"
 #include "proto/artifact.h"
+#include "proto/program.h"
 #include "proto/progress.h"
 #include "tests/unit/worker/players.h"
 #include "worker/files.h"
 
 enum { MOVE_MS = 2500, NODES = 300, HASH_KIB = 1024 };
+
+static int silence_ms = MOVE_MS;
+static int64_t most_ms; /* 0: no more than that */
 
 static char folder[SCRATCH_PATH];
 static struct rules rules;
@@ -44,9 +48,9 @@ static enum play_status play(struct process *process, const char *engine, const 
     struct play_setup setup = {.rules = &rules, .seed = 77, .opening_plies = 4};
     struct play_side side = {.weights = weights, .limits = {.nodes = NODES}, .hash_kib = HASH_KIB};
     struct dialect_setup program = {.rules = "site", .hash_kib = HASH_KIB, .options = options};
-    struct dialect_limits limits = {.nodes = NODES};
+    struct dialect_limits limits = {.nodes = NODES, .most_ms = most_ms};
     if (process != NULL) {
-        process_seat(process, engine, &program, &limits, MOVE_MS);
+        process_seat(process, engine, &program, &limits, silence_ms);
         play_seats_use(seats, 0, process_mover(process));
     }
     enum play_status status = play_game(seats, &setup, &side, &side, pair, leg, stop, NULL, record);
@@ -174,6 +178,49 @@ static void what_fails_later_loses(void **state)
     check_claim("garble-go-3", 0, GAME_REASON_ILLEGAL_MOVE);
 }
 
+/* Silence is a hang after a short while, a long thought is none while the program talks, and its end comes
+ * all the same. The play thread's pulse goes on through all of it. */
+static void a_program_that_talks_may_think_longer(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *fault;
+        int silence_ms, most_ms;
+        enum game_reason reason;
+        int least_ms;
+    } cases[] = {
+        {"ponder-go-6", 700, 30000, GAME_REASON_NONE, 1000}, /* silent no longer than 50 ms */
+        {"ponder-go-6", 700, 0, GAME_REASON_CRASH, 700},     /* nobody allowed it more */
+        {"chatter-go-3", 700, 1500, GAME_REASON_CRASH, 1500},
+        {"hang-go-3", 700, 30000, GAME_REASON_CRASH, 700},
+    };
+    struct play_record ours, theirs;
+    assert_int_equal(play(NULL, NULL, "", 0, 0, NULL, &ours), PLAY_DONE);
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct process *process = process_create();
+        atomic_uint pulse = 0;
+        int64_t began = progress_now_ms();
+        silence_ms = cases[i].silence_ms;
+        most_ms = cases[i].most_ms;
+        program_pulse_here(&pulse);
+        assert_int_equal(play(process, player(folder, cases[i].fault), "", 0, 0, NULL, &theirs), PLAY_DONE);
+        program_pulse_here(NULL);
+        int64_t took_ms = progress_now_ms() - began;
+        if (cases[i].reason == GAME_REASON_NONE)
+            assert_string_equal(ours.moves, theirs.moves);
+        else
+            assert_int_equal(theirs.reason, cases[i].reason);
+        assert_true(took_ms >= cases[i].least_ms);
+        assert_true(cases[i].reason == GAME_REASON_NONE || cases[i].most_ms != 30000 || took_ms < 30000);
+        assert_true((int)pulse > cases[i].least_ms / 100); /* every 50 ms, on a slow machine, too */
+        play_record_done(&theirs);
+        process_destroy(process);
+    }
+    silence_ms = MOVE_MS;
+    most_ms = 0;
+    play_record_done(&ours);
+}
+
 /* What a program remembers must not reach its next game: it is started afresh for each. */
 static void each_game_has_a_process_of_its_own(void **state)
 {
@@ -256,6 +303,7 @@ int main(void)
         cmocka_unit_test(what_fails_before_its_first_move_gives_no_game),
         cmocka_unit_test(what_is_silent_before_its_first_move_gives_no_game),
         cmocka_unit_test(what_fails_later_loses),
+        cmocka_unit_test(a_program_that_talks_may_think_longer),
         cmocka_unit_test(each_game_has_a_process_of_its_own),
         cmocka_unit_test(a_game_that_is_stopped_is_no_game),
         cmocka_unit_test(files_are_verified_and_set_apart),
