@@ -99,6 +99,31 @@ $(BUILD)/obj/gen/queries_data.o: $(QUERIES_C)
 	@mkdir -p $(@D)
 	$(CC) $(CFLAGS_ALL) -c -o $@ $<
 
+# The pages' engine: engine/ as WebAssembly, the same for every variant of the build.
+# One thread, no files, no glue: web/static/engine.js gives it the little it asks for. WASM=no builds without it, and
+# the pages that need it say so.
+WEB_BUILD := $(patsubst %$(VARIANT:-%=/%),%,$(BUILD))/web
+EMCC ?= emcc
+WASM ?= yes
+WASM_ENGINE := $(if $(filter-out no,$(WASM)),$(WEB_BUILD)/kroo-engine.wasm)
+WASM_SRC := $(filter-out engine/build.c,$(ENGINE_SRC)) $(wildcard web/engine/*.c)
+WASM_OBJ := $(patsubst %.c,$(WEB_BUILD)/obj/%.o,$(WASM_SRC))
+# size_t has 32 bits there: what that cuts off is of no use to a page.
+WASM_CFLAGS := -std=c17 -O3 -msimd128 $(WARNINGS) -Wno-shorten-64-to-32 -D_GNU_SOURCE -I.
+WASM_LDFLAGS := -O3 -msimd128 --no-entry -sSTANDALONE_WASM -sALLOW_MEMORY_GROWTH=1 -sINITIAL_MEMORY=4MB \
+  -sTOTAL_STACK=1MB -sMAXIMUM_MEMORY=256MB -sERROR_ON_UNDEFINED_SYMBOLS=0 -sWARN_ON_UNDEFINED_SYMBOLS=0
+HAVE_EMCC = command -v $(EMCC) >/dev/null || { echo "make: $(EMCC) is missing, which compiles the engine for the web pages:" \
+  "install emscripten (deploy/setup-debian.sh does), or build without: make WASM=no"; exit 1; }
+$(WEB_BUILD)/obj/%.o: %.c
+	@$(HAVE_EMCC)
+	@mkdir -p $(@D)
+	$(EMCC) $(WASM_CFLAGS) -MMD -MP -c -o $@ $<
+$(WEB_BUILD)/kroo-engine.wasm: $(WASM_OBJ)
+	@$(HAVE_EMCC)
+	rm -f $(WEB_BUILD)/obj/engine.a && emar rcs $(WEB_BUILD)/obj/engine.a $^
+	$(EMCC) $(WASM_LDFLAGS) -o $@ $(WEB_BUILD)/obj/web/engine/bridge.o $(WEB_BUILD)/obj/engine.a
+WEB_MADE += $(WASM_ENGINE)
+
 # And the web page: its files and what it asks. Plots come from npm, once for all builds of this folder.
 NPM_FOLDER ?= $(if $(filter build build/%,$(BUILD)),build,$(BUILD))/npm
 NPM_FILES := $(addprefix $(NPM_FOLDER)/node_modules/uplot/dist/,uPlot.esm.js uPlot.min.css)
@@ -162,31 +187,6 @@ $(BUILD)/kroo-coordinator: $(call obj,coordinator/coordinator_main.c) $(LIB_COOR
 $(BUILD)/kroo: $(call obj,$(wildcard coordinator/cli/*.c)) $(LIB_COORDINATOR) $(LIB_SQL) $(LIB_PROTO) $(LIB_ENGINE)
 	$(link) $(PROTO_LIBS) $(SQL_LIBS) $(BLAS_LIBS) -lm
 
-# --- the pages' engine: engine/ as WebAssembly, the same for every variant of the build --------------------------
-# One thread, no files, no glue: web/static/engine.js gives it the little it asks for. WASM=no builds without it, and
-# the pages that need it say so.
-WEB_BUILD := $(patsubst %$(VARIANT:-%=/%),%,$(BUILD))/web
-EMCC ?= emcc
-WASM ?= yes
-WASM_ENGINE := $(if $(filter-out no,$(WASM)),$(WEB_BUILD)/kroo-engine.wasm)
-WASM_SRC := $(filter-out engine/build.c,$(ENGINE_SRC)) $(wildcard web/engine/*.c)
-WASM_OBJ := $(patsubst %.c,$(WEB_BUILD)/obj/%.o,$(WASM_SRC))
-# size_t has 32 bits there: what that cuts off is of no use to a page.
-WASM_CFLAGS := -std=c17 -O3 -msimd128 $(WARNINGS) -Wno-shorten-64-to-32 -D_GNU_SOURCE -I.
-WASM_LDFLAGS := -O3 -msimd128 --no-entry -sSTANDALONE_WASM -sALLOW_MEMORY_GROWTH=1 -sINITIAL_MEMORY=4MB \
-  -sTOTAL_STACK=1MB -sMAXIMUM_MEMORY=256MB -sERROR_ON_UNDEFINED_SYMBOLS=0 -sWARN_ON_UNDEFINED_SYMBOLS=0
-HAVE_EMCC = command -v $(EMCC) >/dev/null || { echo "make: $(EMCC) is missing, which compiles the engine for the web pages:" \
-  "install emscripten (deploy/setup-debian.sh does), or build without: make WASM=no"; exit 1; }
-$(WEB_BUILD)/obj/%.o: %.c
-	@$(HAVE_EMCC)
-	@mkdir -p $(@D)
-	$(EMCC) $(WASM_CFLAGS) -MMD -MP -c -o $@ $<
-$(WEB_BUILD)/kroo-engine.wasm: $(WASM_OBJ)
-	@$(HAVE_EMCC)
-	rm -f $(WEB_BUILD)/obj/engine.a && emar rcs $(WEB_BUILD)/obj/engine.a $^
-	$(EMCC) $(WASM_LDFLAGS) -o $@ $(WEB_BUILD)/obj/web/engine/bridge.o $(WEB_BUILD)/obj/engine.a
-all: $(WASM_ENGINE)
-
 # --- the server extension: sql/extension/, the rules engine inside PostgreSQL -----------------------------------
 EXTENSION := $(BUILD)/extension/kroo_oware.so
 EXTENSION_MAKE = $(MAKE) --no-print-directory -C $(BUILD)/extension -f $(abspath sql/extension/Makefile) WERROR=$(WERROR)
@@ -200,7 +200,7 @@ install-extension: $(EXTENSION)
 .PHONY: extension install-extension
 
 # --- tests: tests/unit/<room>/test_<module>.c, linked with the room and the ground floor ----------------------
-ROOMS := engine proto sql worker eval coordinator
+ROOMS := engine proto sql worker eval coordinator web
 UNIT_SRC := $(wildcard tests/unit/*/test_*.c)
 UNIT := $(patsubst tests/unit/%.c,$(BUILD)/tests/%,$(UNIT_SRC))
 LIBS_engine := $(LIB_ENGINE)
@@ -209,6 +209,8 @@ LIBS_sql := $(LIB_SQL) $(LIB_ENGINE)
 LIBS_worker := $(LIB_WORKER) $(LIB_PROTO) $(LIB_ENGINE)
 LIBS_eval := $(LIB_EVAL) $(LIB_SQL) $(LIB_PROTO) $(LIB_ENGINE)
 LIBS_coordinator := $(LIB_COORDINATOR) $(LIB_SQL) $(LIB_PROTO) $(LIB_ENGINE)
+LIBS_web := $(BUILD)/obj/web/engine/bridge.o $(LIB_ENGINE)
+LINK_web := -lm
 LINK_engine := -ljansson -lm
 LINK_proto := $(PROTO_LIBS) -lm
 LINK_sql := $(SQL_LIBS) -ljansson -lsodium -lm
@@ -241,7 +243,9 @@ $(BUILD)/tests/worker/test_process $(BUILD)/tests/worker/test_prepare $(BUILD)/t
 $(BUILD)/bench/load: $(call obj,tests/bench/load.c)
 $(BUILD)/bench/crowd: $(call obj,tests/bench/crowd.c tests/bench/zmtp.c)
 $(BUILD)/tests/system/liar: $(call obj,tests/system/liar.c)
-$(BUILD)/bench/load $(BUILD)/bench/crowd $(BUILD)/tests/system/liar: $(call obj,tests/bench/synthetic.c) $(LIB_PROTO) $(LIB_ENGINE)
+$(BUILD)/tests/system/petitioner: $(call obj,tests/system/petitioner.c)
+TEST_PROGRAMS += $(BUILD)/tests/system/petitioner
+$(BUILD)/bench/load $(BUILD)/bench/crowd $(BUILD)/tests/system/liar $(BUILD)/tests/system/petitioner: $(call obj,tests/bench/synthetic.c) $(LIB_PROTO) $(LIB_ENGINE)
 	@mkdir -p $(@D)
 	$(link) $(PROTO_LIBS) -lm
 $(BUILD)/bench/generate: $(call obj,tests/bench/generate.c) $(LIB_ENGINE)
@@ -258,6 +262,9 @@ simulate: $(BUILD)/fault/simulate
 .PHONY: simulate
 SIMULATION := $(call obj,$(wildcard tests/fault/simulation*.c))
 $(BUILD)/tests/coordinator/test_simulation: $(SIMULATION)
+# Pure parts of the command line.
+$(BUILD)/tests/coordinator/test_suggest: $(call obj,coordinator/cli/suggest.c)
+$(BUILD)/tests/coordinator/test_layout: $(call obj,coordinator/cli/layout.c)
 $(BUILD)/fault/simulate: $(call obj,tests/fault/simulate.c) $(SIMULATION) $(LIB_COORDINATOR) $(LIB_SQL) $(LIB_PROTO) $(LIB_ENGINE)
 	@mkdir -p $(@D)
 	$(link) $(PROTO_LIBS) $(SQL_LIBS) -lm
@@ -271,6 +278,11 @@ $(BUILD)/tests/fault/freezer: $(call obj,tests/fault/freezer.c)
 $(BUILD)/tests/system/proxy: $(call obj,tests/system/proxy.c)
 	@mkdir -p $(@D)
 	$(link)
+# A clock that is wrong, for kroo doctor.
+TEST_PROGRAMS += $(BUILD)/tests/system/skew.so
+$(BUILD)/tests/system/skew.so: tests/system/skew.c
+	@mkdir -p $(@D)
+	$(CC) -std=c17 $(OPTIMIZE) $(WARNINGS) -D_GNU_SOURCE -fPIC -shared -o $@ $< -ldl
 $(BUILD)/tests/system/siege: $(call obj,tests/system/siege.c)
 	@mkdir -p $(@D)
 	$(link)
@@ -310,9 +322,9 @@ demo: setup
 
 SYSTEM_TESTS := $(sort $(wildcard tests/system/test_*.sh))
 WEB_TESTS := $(if $(WASM_ENGINE),$(sort $(wildcard tests/web/test_*.mjs)))
-unit-web: all
+web-tests: all
 	@KROO_BUILD=$(abspath $(BUILD)) KROO_WEB_BUILD=$(abspath $(WEB_BUILD)) sh tests/run.sh $(WEB_TESTS)
-.PHONY: unit-web
+.PHONY: web-tests
 check: setup
 	@$(MAKE) --no-print-directory -j$$(nproc) all unit-programs $(TEST_PROGRAMS) fuzz-replay-programs extension browser-modules
 	@$(MAKE) --no-print-directory run-tests

@@ -39,7 +39,8 @@ enum {
     OPTION_HOOKS,
     OPTION_METRICS,
     OPTION_FORMAT,
-    OPTION_WEB
+    OPTION_WEB,
+    OPTION_WEB_TOKEN
 };
 
 static const struct argp_option options[] = {
@@ -49,7 +50,7 @@ static const struct argp_option options[] = {
     {"key", OPTION_KEY, "FILE", 0, "secret key file made by `kroo key new`; needed beyond loopback", 0},
     {"term-ms", OPTION_TERM, "MS", 0, "a lease without progress lapses after this (60000)", 0},
     {"progress-ms", OPTION_PROGRESS, "MS", 0, "workers report at least this often (5000)", 0},
-    {"window", OPTION_WINDOW, "PAIRS", 0, "pairs that may be out beyond the counted prefix (65536)", 0},
+    {"window", OPTION_WINDOW, "PAIRS", 0, "pairs that may be out beyond the counted prefix (1048576)", 0},
     {"drain-ms", OPTION_DRAIN, "MS", 0, "on SIGTERM commit what is queued for at most this long (5000)", 0},
     {"hooks", OPTION_HOOKS, "DIR", 0, "folder of programs that experiments may have run when they end (none)",
      0},
@@ -58,6 +59,8 @@ static const struct argp_option options[] = {
     {"web", OPTION_WEB, "ADDRESS:PORT", 0,
      "serve the web page there; PORT alone: on 127.0.0.1; other addresses need the setting web_hosts (off)",
      0},
+    {"web-token", OPTION_WEB_TOKEN, "FILE", 0,
+     "operators who may pause, resume and stop experiments there: lines `NAME TOKEN`, mode 0600 (nobody)", 0},
     {"log-level", OPTION_LOG, "LEVEL", 0, "debug, info, warning or error (info)", 0},
     {"log-format", OPTION_FORMAT, "FORMAT", 0, "text or json, one object a line (text)", 0},
     {"allow-unsafe-database", OPTION_UNSAFE, NULL, 0,
@@ -104,6 +107,9 @@ static error_t parse_option(int key, char *value, struct argp_state *state)
         return 0;
     case OPTION_WEB:
         give(arguments, "web", value);
+        return 0;
+    case OPTION_WEB_TOKEN:
+        give(arguments, "web_token", value);
         return 0;
     case OPTION_TERM:
         give(arguments, "term_ms", value);
@@ -207,7 +213,7 @@ static int read_numbers(const struct settings *settings, struct numbers *out, ch
     return settings_number(settings, "term_ms", 500, 86400000, 60000, &out->term_ms, reason, size) != 0 ||
                    settings_number(settings, "progress_ms", 50, 3600000, 5000, &out->progress_ms, reason,
                                    size) != 0 ||
-                   settings_number(settings, "window", 16, TALLY_WINDOW_MAX, 65536, &out->window, reason,
+                   settings_number(settings, "window", 16, TALLY_WINDOW_MAX, 1 << 20, &out->window, reason,
                                    size) != 0 ||
                    settings_number(settings, "peer_rate", 0, RATION_MOST, RATION_USUAL, &out->peer_rate,
                                    reason, size) != 0 ||
@@ -228,7 +234,9 @@ static int open_web(const struct settings *settings, const char *database, struc
 {
     const struct web_options wanted = {.address = settings_get(settings, "web", NULL),
                                        .hosts = settings_get(settings, "web_hosts", NULL),
-                                       .conninfo = database};
+                                       .conninfo = database,
+                                       .tokens = settings_get(settings, "web_token", NULL),
+                                       .wake = wake};
     *out = NULL;
     if (!wanted.address || strcmp(wanted.address, "off") == 0)
         return 0;
@@ -271,6 +279,7 @@ static int run(const struct settings *settings, bool allow_unsafe)
     if (status == 0 && open_web(settings, database, &web, reason, sizeof reason) != 0)
         status = fail(EXIT_REFUSED, reason);
     if (status == 0) {
+        server.orders = web_orders_of(web);
         server.keys = key_file ? &keys : NULL;
         server.window = (uint64_t)numbers.window;
         server.peer_rate = (uint32_t)numbers.peer_rate;

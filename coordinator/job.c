@@ -79,6 +79,7 @@ void job_destroy(struct job *job)
     case JOB_SESSION_END:
     case JOB_BENCH:
     case JOB_REFERENCE:
+    case JOB_NUMBERS:
     case JOB_BLOCK:
     case JOB_AUDIT_WAIVE:
     case JOB_FLAG:

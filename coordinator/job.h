@@ -16,10 +16,13 @@
 #include "sql/store_flag.h"
 #include "sql/store_seal.h"
 
+enum { JOB_NUMBERS_COUNT = 1 << 16 }; /* lease numbers reserved at once */
+
 enum job_kind {
     /* grouped in one transaction */
     JOB_RESULTS,     /* games to commit, then ResultsAck */
-    JOB_GRANT,       /* a lease row, then LeaseGrant */
+    JOB_GRANT,       /* a lease row */
+    JOB_NUMBERS,     /* a block of lease numbers is reserved */
     JOB_LEASES_END,  /* lease rows that ended */
     JOB_SESSION,     /* a session row, then Welcome */
     JOB_SESSION_END, /* a session said goodbye */
@@ -66,7 +69,6 @@ struct job_players {
 
 struct job_grant {
     struct store_lease lease;
-    uint32_t term_ms;
     bool late;                   /* the experiment had its verdict already: no row, no lease */
     bool again;                  /* one pair that is played already */
     struct job_players *players; /* owned; of a pair of a tune that is played again: who plays its batch */
@@ -185,6 +187,7 @@ struct job_report {
 struct job_peers {
     struct store_peer *peers;
     size_t count;
+    uint64_t version; /* the list is not older */
     uint64_t epoch;
     uint8_t champion[STORE_HASH];
     struct store_flag *flags; /* workers that are set aside */
@@ -219,6 +222,7 @@ struct job {
     union {
         struct job_results results;
         struct job_grant grant;
+        uint64_t numbers; /* the first of the block */
         struct job_leases_end leases_end;
         struct store_session session_row;
         uint32_t reference_speed;

@@ -25,6 +25,7 @@ struct session {
     bool wants_bench;    /* timed play waits for a new one: told with the next answer */
     char confinement[MESSAGE_CONFINEMENT_MAX];
     char architecture[MESSAGE_TRAIT_MAX], compiler[MESSAGE_TRAIT_MAX];
+    int64_t wall_off_ms; /* its clock less ours when it said HELLO; 0: it did not tell */
     int64_t heard_ms;
     int64_t able_ms; /* when it last asked for work or got on with some */
     bool lapsed;     /* a lease of its was without progress for a term, and none has got on since */

@@ -389,7 +389,8 @@ enum store_error round_put_counters(struct round *round)
 /* --- the rest of a round --- */
 
 /* A lease asked for before the verdict, or before a pause, and written after it would be one too many. */
-static enum store_error put_grant(struct round *round, struct job_grant *grant)
+static enum store_error put_grant(struct round *round, struct job_grant *grant, struct store_lease *fresh,
+                                  size_t *count)
 {
     const struct ledger *ledger = ledger_book_find(round->book, grant->lease.experiment);
     if (grant->again) {
@@ -398,17 +399,63 @@ static enum store_error put_grant(struct round *round, struct job_grant *grant)
         return grant->late || error != STORE_OK ? error : store_replay_lease(round->store, &grant->lease);
     }
     grant->late = !ledger || ledger_has_ended(ledger) || ledger->experiment.state != STORE_RUNNING;
-    return grant->late ? STORE_OK : store_lease_insert(round->store, &grant->lease, 1);
+    if (!grant->late)
+        fresh[(*count)++] = grant->lease;
+    return STORE_OK;
+}
+
+static size_t jobs_of(const struct job *jobs, enum job_kind kind)
+{
+    size_t count = 0;
+    for (const struct job *job = jobs; job; job = job->next)
+        count += job->kind == kind;
+    return count;
+}
+
+/* All in one statement. */
+static enum store_error put_grants(struct round *round, struct job *jobs)
+{
+    size_t most = jobs_of(jobs, JOB_GRANT), count = 0;
+    if (most == 0)
+        return STORE_OK;
+    struct store_lease *fresh = malloc(most * sizeof *fresh);
+    enum store_error error = fresh ? STORE_OK : STORE_ERROR_MEMORY;
+    for (struct job *job = jobs; job && error == STORE_OK; job = job->next)
+        if (job->kind == JOB_GRANT)
+            error = put_grant(round, &job->grant, fresh, &count);
+    if (error == STORE_OK)
+        error = store_lease_insert(round->store, fresh, count);
+    free(fresh);
+    return error;
+}
+
+/* One statement for each way to end. */
+static enum store_error put_ends(struct round *round, const struct job *jobs)
+{
+    enum store_error error = STORE_OK;
+    size_t most = 0;
+    for (const struct job *job = jobs; job; job = job->next)
+        most += job->kind == JOB_LEASES_END ? job->leases_end.count : 0;
+    uint64_t *ids = most ? malloc(most * sizeof *ids) : NULL;
+    if (most && !ids)
+        return STORE_ERROR_MEMORY;
+    for (int state = STORE_LEASE_DONE; state <= STORE_LEASE_RELEASED && most && error == STORE_OK; state++) {
+        size_t count = 0;
+        for (const struct job *job = jobs; job; job = job->next)
+            for (size_t i = 0; job->kind == JOB_LEASES_END && i < job->leases_end.count; i++)
+                if ((int)job->leases_end.state == state)
+                    ids[count++] = job->leases_end.ids[i];
+        error = store_lease_end(round->store, ids, count, (enum store_lease_state)state);
+    }
+    free(ids);
+    return error;
 }
 
 static enum store_error put_row(struct round *round, struct job *job)
 {
     switch (job->kind) {
-    case JOB_GRANT:
-        return put_grant(round, &job->grant);
-    case JOB_LEASES_END:
-        return store_lease_end(round->store, job->leases_end.ids, job->leases_end.count,
-                               job->leases_end.state);
+    case JOB_NUMBERS:
+        return store_lease_numbers(round->store, JOB_NUMBERS_COUNT, &job->numbers);
     case JOB_SESSION:
         return store_session_insert(round->store, &job->session_row);
     case JOB_BENCH:
@@ -475,6 +522,10 @@ enum store_error round_commit(struct round *round, struct job *jobs)
         error = round_put_counters(round);
     if (error == STORE_OK)
         error = round_audit_report(round);
+    if (error == STORE_OK)
+        error = put_grants(round, jobs);
+    if (error == STORE_OK)
+        error = put_ends(round, jobs);
     for (struct job *job = jobs; job && error == STORE_OK; job = job->next)
         if (job->kind != JOB_SESSION)
             error = put_row(round, job);

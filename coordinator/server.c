@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "coordinator/herald.h"
 #include "coordinator/server_parts.h"
 #include "engine/build.h"
 #include "engine/mix.h"
@@ -31,6 +32,8 @@ bool server_may_report(struct server *server, struct session *session)
 
 void server_reply(struct server *server, const struct socket_peer *peer, struct message *message)
 {
+    if (peer->id_size == 0 && server_order_answer(server, message))
+        return;
     enum socket_error error = router_send(server->router, peer, message);
     bool unsent = error != SOCKET_OK && error != SOCKET_ERROR_GONE;
     if (unsent && may_tell(server, &server->told_unsent))
@@ -391,6 +394,7 @@ static int create_books(struct server *server, uint64_t next_lease, char *reason
     server->roster = roster_create();
     server->schedule = schedule_create();
     server->leases = lease_book_create(&policy, next_lease);
+    server->numbers_end = next_lease + JOB_NUMBERS_COUNT;
     server->audits = audit_book_create(server->options.term_ms);
     server->rations = ration_create(server->options.peer_rate);
     if (server->rations && server->roster && server->schedule && server->leases && server->audits)
@@ -434,6 +438,7 @@ static void close_server(struct server *server)
     exporter_destroy(server->exporter);
     router_destroy(server->router);
     writer_destroy(server->writer, 1000);
+    herald_destroy(server->herald);
     roster_destroy(server->roster);
     schedule_destroy(server->schedule);
     lease_book_destroy(server->leases);
@@ -719,6 +724,8 @@ static void loop(struct server *server, int wake, atomic_bool *stop, int drain_m
         if (woken)
             wake_clear(wake);
         take_answers(server);
+        server_orders(server);
+        server_keys_take(server);
         if (ready == SOCKET_OK)
             receive_some(server);
         if (server->now_ms - server->last_tick_ms >= SERVER_TICK_MS)
@@ -751,6 +758,7 @@ int server_run(const struct server_options *options, int wake, atomic_bool *stop
         outcome = open_server(server, wake, stop, reason, reason_size);
     if (outcome == 0) {
         server->now_ms = progress_now_ms();
+        server_keys_open(server, wake);
         server_tell_reference(server);
         server_metrics_leading(server);
         loop(server, wake, stop, drain_ms);

@@ -13,6 +13,8 @@
 #include "proto/keys.h"
 #include "proto/socket.h"
 
+struct web_orders;
+
 struct server_options {
     const char *conninfo;
     const char *endpoints[SOCKET_ENDPOINTS_MAX];
@@ -22,9 +24,10 @@ struct server_options {
     uint32_t term_ms, progress_ms;
     struct fitness_policy fitness; /* for timed play */
     bool allow_unsafe;
-    uint32_t peer_rate;  /* messages a second of one connection; 0: any number */
-    const char *hooks;   /* folder of programs that experiments may name; NULL: none */
-    const char *metrics; /* where to serve metrics over HTTP; NULL: nowhere */
+    uint32_t peer_rate;        /* messages a second of one connection; 0: any number */
+    const char *hooks;         /* folder of programs that experiments may name; NULL: none */
+    struct web_orders *orders; /* of the web page; NULL: nobody orders there */
+    const char *metrics;       /* where to serve metrics over HTTP; NULL: nowhere */
 };
 
 enum { SERVER_STOOD_DOWN = 1 };

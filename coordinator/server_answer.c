@@ -18,9 +18,9 @@ static enum message_refusal refusal_of(enum store_error error)
     }
 }
 
-static void refuse_job(struct server *server, const struct job *job)
+void server_refuse_job(struct server *server, const struct job *job)
 {
-    if (job->peer.id_size)
+    if (job->peer.id_size || job->kind == JOB_CONTROL) /* one without a peer was ordered on the page */
         server_refuse(server, &job->peer, job->request, refusal_of(job->error), SERVER_RETRY_MS, "%s",
                       job->text);
 }
@@ -105,7 +105,7 @@ static void answer_results(struct server *server, struct job *job)
 {
     struct job_results *results = &job->results;
     if (job->error != STORE_OK) {
-        refuse_job(server, job);
+        server_refuse_job(server, job);
         return;
     }
     struct message message = {.request = job->request, .kind = MESSAGE_RESULTS_ACK};
@@ -133,72 +133,13 @@ static void answer_results(struct server *server, struct job *job)
     server_reply(server, &job->peer, &message);
 }
 
-/* --- leases and sessions --- */
-
-static void end_lease_row(struct server *server, uint64_t id)
-{
-    struct job *job = job_create(JOB_LEASES_END);
-    if (!job)
-        return;
-    job->leases_end.ids = malloc(sizeof *job->leases_end.ids);
-    job->leases_end.state = STORE_LEASE_RELEASED;
-    if (job->leases_end.ids)
-        job->leases_end.ids[job->leases_end.count++] = id;
-    server_submit(server, job);
-}
-
-static void answer_grant(struct server *server, struct job *job)
-{
-    const struct store_lease *row = &job->grant.lease;
-    struct server_experiment *experiment = server_find_experiment(server, row->experiment);
-    /* What was to be played again may have been dropped with its experiment's end. */
-    bool over = !experiment ||
-                (job->grant.again ? !audit_holds(server->audits, row->id, row->session) : experiment->ended);
-    if (experiment && job->grant.players && !server_tune_recall(experiment, job->grant.players))
-        over = true;
-    if (job->error != STORE_OK || job->grant.late || over) {
-        lease_release(server->leases, row->id, row->session, NULL);
-        server_audit_released(server, row->id, row->session);
-        if (job->error == STORE_OK) {
-            if (!job->grant.late)
-                end_lease_row(server, row->id);
-            job->error = STORE_ERROR_CONNECTION;
-            snprintf(job->text, sizeof job->text, "the experiment ended or was paused meanwhile: ask again");
-        }
-        refuse_job(server, job);
-        return;
-    }
-    uint64_t skip[MESSAGE_SKIP_MAX];
-    struct message message = {.request = job->request, .kind = MESSAGE_LEASE_GRANT};
-    struct message_lease_grant *grant = &message.lease_grant;
-    *grant = (struct message_lease_grant){
-        .lease = row->id,
-        .attempt = row->attempt,
-        .first_pair = row->first_pair,
-        .pair_count = row->pair_count,
-        .term_ms = job->grant.term_ms,
-        .scale_ppm = row->scale_ppm,
-        .skip = skip,
-    };
-    const struct session *session = roster_find(server->roster, row->session);
-    grant->measure = session && session->wants_bench;
-    wire_spec(&experiment->row, &grant->spec);
-    if (experiment->row.kind == STORE_TUNE)
-        server_tune_spec(experiment, row->first_pair, &grant->spec);
-    for (uint32_t i = 0; i < row->pair_count && !job->grant.again && grant->skip_count < MESSAGE_SKIP_MAX;
-         i++)
-        if (lease_pair_done(server->leases, row->experiment, row->first_pair + i))
-            skip[grant->skip_count++] = row->first_pair + i;
-    server->counters.grants++;
-    histogram_add(&server->metrics.histogram[METRIC_GRANT_SECONDS], metrics_now_s() - job->made_s);
-    server_reply(server, &job->peer, &message);
-}
+/* --- sessions --- */
 
 static void answer_session(struct server *server, struct job *job)
 {
     struct session *session = roster_find(server->roster, job->session);
     if (job->error != STORE_OK) {
-        refuse_job(server, job);
+        server_refuse_job(server, job);
         return;
     }
     if (!session)
@@ -227,7 +168,7 @@ static void answer_create(struct server *server, struct job *job)
 {
     const struct store_experiment *row = &job->create.experiment;
     if (job->error != STORE_OK) {
-        refuse_job(server, job);
+        server_refuse_job(server, job);
         return;
     }
     if (!server_find_experiment(server, row->id))
@@ -276,7 +217,7 @@ static void answer_tournament(struct server *server, struct job *job)
 {
     const struct job_control *control = &job->control;
     if (job->error != STORE_OK) {
-        refuse_job(server, job);
+        server_refuse_job(server, job);
         return;
     }
     for (size_t i = 0; i < control->part_count; i++) {
@@ -301,7 +242,7 @@ static void answer_control(struct server *server, struct job *job)
     if (experiment && control->verb == MESSAGE_VERB_DELETE && experiment->deleting)
         experiment->deleting--;
     if (job->error != STORE_OK) {
-        refuse_job(server, job);
+        server_refuse_job(server, job);
         return;
     }
     bool agreed = control->step.effect == CONTROL_AGREE;
@@ -321,7 +262,7 @@ static void answer_control(struct server *server, struct job *job)
 static void answer_promote(struct server *server, struct job *job)
 {
     if (job->error != STORE_OK) {
-        refuse_job(server, job);
+        server_refuse_job(server, job);
         return;
     }
     if (strcmp(job->promote.line, "main") == 0 && job->promote.epoch > server->announcement) {
@@ -466,7 +407,7 @@ static void answer_recheck(struct server *server, struct job *job)
 
 static void answer_peers(struct server *server, struct job *job)
 {
-    allowlist_replace(&server->allowlist, job->peers.peers, job->peers.count);
+    server_keys_use(server, job->peers.peers, job->peers.count, job->peers.version);
     job->peers.peers = NULL;
     server_flag_take(server, &job->peers);
     if (job->peers.epoch > server->announcement) {
@@ -478,14 +419,23 @@ static void answer_peers(struct server *server, struct job *job)
 void server_take_answer(struct server *server, struct job *job)
 {
     static void (*const answers[])(struct server *, struct job *) = {
-        [JOB_RESULTS] = answer_results,    [JOB_GRANT] = answer_grant,
-        [JOB_SESSION] = answer_session,    [JOB_CREATE] = answer_create,
-        [JOB_CONTROL] = answer_control,    [JOB_PROMOTE] = answer_promote,
-        [JOB_HOOKS] = server_start_hooks,  [JOB_ARTIFACT] = answer_artifact,
-        [JOB_LOOKUP] = answer_lookup,      [JOB_REPORT] = answer_report,
-        [JOB_PEERS] = answer_peers,        [JOB_RECHECK] = answer_recheck,
-        [JOB_RELOAD] = answer_reload,      [JOB_PLAYERS] = answer_players,
-        [JOB_SEALS] = server_answer_seals, [JOB_LOST] = NULL,
+        [JOB_RESULTS] = answer_results,
+        [JOB_GRANT] = server_answer_grant,
+        [JOB_SESSION] = answer_session,
+        [JOB_CREATE] = answer_create,
+        [JOB_CONTROL] = answer_control,
+        [JOB_PROMOTE] = answer_promote,
+        [JOB_HOOKS] = server_start_hooks,
+        [JOB_ARTIFACT] = answer_artifact,
+        [JOB_LOOKUP] = answer_lookup,
+        [JOB_REPORT] = answer_report,
+        [JOB_PEERS] = answer_peers,
+        [JOB_RECHECK] = answer_recheck,
+        [JOB_RELOAD] = answer_reload,
+        [JOB_PLAYERS] = answer_players,
+        [JOB_SEALS] = server_answer_seals,
+        [JOB_NUMBERS] = server_answer_numbers,
+        [JOB_LOST] = NULL,
     };
     if (job->kind == JOB_LOST)
         server->lost = true;

@@ -151,23 +151,14 @@ bool server_audit_grant(struct server *server, struct session *session, uint64_t
         return false;
     lease_number_use(server->leases);
     session->had_finished = server_find_experiment(server, taken.experiment)->ended;
-    struct job *job = job_create(JOB_GRANT);
-    if (job) {
-        job->peer = session->peer;
-        job->request = request;
-        job->session = session->id;
-        job->grant.term_ms = server->options.term_ms;
+    const struct store_lease row = {.id = taken.lease,
+                                    .experiment = taken.experiment,
+                                    .first_pair = taken.pair,
+                                    .pair_count = 1,
+                                    .attempt = taken.attempt};
+    struct job *job = server_grant_job(server, session, request, &row);
+    if (job)
         job->grant.again = true;
-        job->grant.lease = (struct store_lease){
-            .id = taken.lease,
-            .experiment = taken.experiment,
-            .first_pair = taken.pair,
-            .pair_count = 1,
-            .attempt = taken.attempt,
-            .session = session->id,
-            .scale_ppm = server_lease_scale(server, session, taken.experiment),
-        };
-    }
     if (!server_submit(server, job))
         audit_release(server->audits, taken.lease, session->id, &taken);
     return true;

@@ -71,6 +71,8 @@ struct server {
     size_t flag_count;
     struct schedule *schedule;
     struct allowlist allowlist;
+    struct herald *herald; /* hears of changes of it; NULL: there is none */
+    uint64_t peers_version;
     struct ration_table *rations;
     struct allowance told_noise, told_unsent, told_keys; /* log lines */
     struct server_experiment **experiments;
@@ -82,7 +84,9 @@ struct server {
     uint64_t artifact_clock;
     uint64_t announcement;
     uint8_t announced[MESSAGE_HASH];
-    size_t outstanding; /* jobs given to the writer and not back */
+    size_t outstanding;   /* jobs given to the writer and not back */
+    uint64_t numbers_end; /* leases below may be told: reserved in the database */
+    bool numbers_asked;   /* a further block is with the writer */
     struct hook_table hooks;
     bool hooks_due;   /* some may be */
     bool hooks_asked; /* a claim of them is with the writer */
@@ -129,6 +133,13 @@ void server_end_leases(struct server *server, const uint64_t *ids, size_t count,
                        enum store_lease_state state);
 uint32_t server_jitter(struct server *server, uint32_t retry_ms);
 
+/* server_keys.c */
+void server_keys_open(struct server *server, int wake);
+/* Goes by the newest allow-list that has come; before messages are read. */
+void server_keys_take(struct server *server);
+/* Takes a list read at this version; one that is older than what there is goes. */
+void server_keys_use(struct server *server, struct store_peer *peers, size_t count, uint64_t version);
+
 /* server_tune.c */
 /* A tune enters memory: nothing of it is leased before its players are known. */
 void server_tune_open(struct server *server, struct server_experiment *experiment);
@@ -173,6 +184,11 @@ void server_answer_seals(struct server *server, struct job *job);
 void server_status(struct server *server, struct session *session, const struct message *message);
 /* Nothing was heard of it for so long that it is taken to be gone. */
 bool server_is_silent(const struct server *server, const struct session *session);
+
+/* server_order.c: what operators order on the web page. */
+void server_orders(struct server *server);
+/* An answer to nobody's message is one to an order. False: there is no page. */
+bool server_order_answer(struct server *server, const struct message *message);
 
 /* server_waits.c: the same question with `waits_from`. */
 void server_waits(struct server *server, struct session *session, const struct message *message);
@@ -228,6 +244,18 @@ void server_audit_session_end(struct server *server, uint64_t session);
 void server_audit_waive(struct server *server, struct server_experiment *experiment);
 void server_audit_tick(struct server *server);
 
+/* server_grant.c: leases on their way. */
+/* Whether a lease may be given out; sees to it that there are always numbers left. */
+bool server_has_numbers(struct server *server);
+void server_answer_numbers(struct server *server, struct job *job);
+/* A JOB_GRANT of this row to this session; NULL without memory. */
+struct job *server_grant_job(struct server *server, const struct session *session, uint64_t request,
+                             const struct store_lease *row);
+/* Has the row written and tells the session at once; gives the lease back where the writer has no room. */
+void server_grant(struct server *server, struct session *session, const struct lease *lease,
+                  uint64_t request);
+void server_answer_grant(struct server *server, struct job *job);
+
 /* server_flag.c: workers that are set aside. */
 /* The flag of a session's worker, or NULL. */
 const struct store_flag *server_flag_of(const struct server *server, const struct session *session);
@@ -240,6 +268,7 @@ void server_flag_take(struct server *server, struct job_peers *peers);
 void server_take_setback(struct server *server, struct session *session, uint64_t id, const char *why);
 
 /* server_answer.c: a job that came back; takes it. */
+void server_refuse_job(struct server *server, const struct job *job);
 void server_take_answer(struct server *server, struct job *job);
 
 #endif

@@ -7,6 +7,7 @@
 #include "coordinator/explain.h"
 #include "coordinator/server_parts.h"
 #include "engine/build.h"
+#include "proto/progress.h"
 
 enum {
     LISTING_BYTES_MAX = 160 * 1024, /* of the workers in a reply */
@@ -66,19 +67,19 @@ static json_t *describe_session(struct server *server, const struct session *ses
     };
     json_t *plays = session_experiments(server, session, experiments, &facts.experiment_count);
     enum explain_state state = explain(&facts, why);
-    return json_pack("{s:I, s:s, s:s, s:s, s:s, s:s, s:o, s:s, s:i, s:i, s:I, s:I, s:I, s:I, s:f, s:f, s:f, "
-                     "s:I, s:o, s:s}",
-                     "session", (json_int_t)session->id, "name", session->name, "peer",
-                     allowlist_name(&server->allowlist, session->peer.user), "engine_build",
-                     session->engine_build, "state", explain_state_name(state), "why", why, "plays", plays,
-                     "tags", session->tags, "slots", (int)session->slots, "leases", (int)view.leases,
-                     "pairs_out", (json_int_t)view.pairs_out, "games", (json_int_t)session->games, "refused",
-                     (json_int_t)session->refused, "silent_ms", (json_int_t)facts.silent_ms, "pair_ms",
-                     view.pair_ms, "games_per_minute", facts.games_per_minute, "nodes_per_second",
-                     meter_nodes_per_second(&session->meter, server->now_ms), "bench",
-                     (json_int_t)session->speed, "measured_s",
-                     session->speed ? json_integer((json_int_t)(facts.measured_ms / 1000)) : json_null(),
-                     "unfit", facts.unfit ? facts.unfit : "");
+    return json_pack(
+        "{s:I, s:s, s:s, s:s, s:s, s:s, s:o, s:s, s:i, s:i, s:I, s:I, s:I, s:I, s:f, s:f, s:f, "
+        "s:I, s:o, s:s, s:I}",
+        "session", (json_int_t)session->id, "name", session->name, "peer",
+        allowlist_name(&server->allowlist, session->peer.user), "engine_build", session->engine_build,
+        "state", explain_state_name(state), "why", why, "plays", plays, "tags", session->tags, "slots",
+        (int)session->slots, "leases", (int)view.leases, "pairs_out", (json_int_t)view.pairs_out, "games",
+        (json_int_t)session->games, "refused", (json_int_t)session->refused, "silent_ms",
+        (json_int_t)facts.silent_ms, "pair_ms", view.pair_ms, "games_per_minute", facts.games_per_minute,
+        "nodes_per_second", meter_nodes_per_second(&session->meter, server->now_ms), "bench",
+        (json_int_t)session->speed, "measured_s",
+        session->speed ? json_integer((json_int_t)(facts.measured_ms / 1000)) : json_null(), "unfit",
+        facts.unfit ? facts.unfit : "", "clock_off_ms", (json_int_t)session->wall_off_ms);
 }
 
 /* By its name, or by its session's number. */
@@ -171,9 +172,10 @@ void server_status(struct server *server, struct session *session, const struct 
     roster_each(server->roster, list_session, &listing);
     writer_is_up(server->writer, database, sizeof database);
     json_t *status =
-        json_pack("{s:s, s:I, s:s, s:i, s:i, s:i, s:i, s:i, s:o, s:o}", "engine_build", engine_build(),
-                  "uptime_ms", (json_int_t)(server->now_ms - server->started_ms), "database", database,
-                  "sessions", (int)roster_count(server->roster), "leases", (int)lease_count(server->leases),
+        json_pack("{s:s, s:I, s:I, s:s, s:i, s:i, s:i, s:i, s:i, s:o, s:o}", "engine_build", engine_build(),
+                  "uptime_ms", (json_int_t)(server->now_ms - server->started_ms), "clock_ms",
+                  (json_int_t)progress_wall_ms(), "database", database, "sessions",
+                  (int)roster_count(server->roster), "leases", (int)lease_count(server->leases),
                   "experiments_running", (int)schedule_count(server->schedule), "writer_queue",
                   (int)writer_queue_count(server->writer), "outstanding", (int)server->outstanding,
                   "counters", status_counters(server), "workers", listing.array);

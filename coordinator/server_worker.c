@@ -5,6 +5,7 @@
 #include "coordinator/server_parts.h"
 #include "engine/build.h"
 #include "proto/log.h"
+#include "proto/progress.h"
 
 /* Numbers of sessions stay exact in JSON. */
 #define SESSION_ID_MASK ((UINT64_C(1) << 53) - 1)
@@ -151,6 +152,7 @@ void server_hello(struct server *server, const struct socket_peer *peer, const s
     snprintf(session->confinement, sizeof session->confinement, "%s", hello->confinement);
     snprintf(session->architecture, sizeof session->architecture, "%s", hello->architecture);
     snprintf(session->compiler, sizeof session->compiler, "%s", hello->compiler);
+    session->wall_off_ms = hello->wall_ms ? (int64_t)hello->wall_ms - (int64_t)progress_wall_ms() : 0;
     if (session->role == MESSAGE_ROLE_WORKER && !session->stored)
         store_session_row(server, session, message->request);
     else
@@ -190,28 +192,6 @@ static uint32_t room_for(const struct server *server, const struct session *sess
     return pairs < room ? pairs : (uint32_t)room;
 }
 
-static void grant(struct server *server, struct session *session, const struct lease *lease, uint64_t request)
-{
-    struct job *job = job_create(JOB_GRANT);
-    if (job) {
-        job->peer = session->peer;
-        job->request = request;
-        job->session = session->id;
-        job->grant.term_ms = server->options.term_ms;
-        job->grant.lease = (struct store_lease){
-            .id = lease->id,
-            .experiment = lease->experiment,
-            .first_pair = lease->first,
-            .pair_count = lease->count,
-            .attempt = lease->attempt,
-            .session = session->id,
-            .scale_ppm = server_lease_scale(server, session, lease->experiment),
-        };
-    }
-    if (!server_submit(server, job))
-        lease_release(server->leases, lease->id, session->id, NULL);
-}
-
 /* A pair that is to be played again goes before new ones of its priority and below. With nothing else to do,
  * also one of a finished experiment out of turn. */
 static bool grant_again(struct server *server, struct session *session, uint64_t request,
@@ -245,6 +225,10 @@ void server_lease_request(struct server *server, struct session *session, const 
         nothing(server, session, message->request, 2 * SERVER_RETRY_MS, reason);
         return;
     }
+    if (!server_has_numbers(server)) {
+        nothing(server, session, message->request, SERVER_RETRY_MS / 4, "lease numbers are being reserved");
+        return;
+    }
     const struct message_lease_request *wanted = &message->lease_request;
     struct lease_ask ask = {.session = session->id,
                             .credit = room_for(server, session, wanted->pairs),
@@ -276,7 +260,7 @@ void server_lease_request(struct server *server, struct session *session, const 
     if (status != LEASE_OK)
         nothing(server, session, message->request, SERVER_RETRY_MS, lease_status_text(status));
     else
-        grant(server, session, &lease, message->request);
+        server_grant(server, session, &lease, message->request);
 }
 
 /* False when the lease is over, or another session's. */

@@ -12,6 +12,7 @@
 #include "coordinator/listen.h"
 #include "coordinator/web_host.h"
 #include "coordinator/web_live.h"
+#include "coordinator/web_operator.h"
 #include "proto/log.h"
 #include "proto/text.h"
 
@@ -22,6 +23,8 @@ struct web {
     struct listen_address address;
     struct web_store *stores;
     struct web_live *live;
+    struct web_operators *operators; /* NULL: nobody orders anything, and there are no orders */
+    struct web_orders *orders;
     struct MHD_Daemon *daemon; /* NULL: the address is taken */
     unsigned port;
     pthread_mutex_t mutex; /* of the two above, and: */
@@ -158,6 +161,94 @@ static enum MHD_Result answer_call(struct web *web, struct MHD_Connection *conne
     return send_answer(connection, &answer);
 }
 
+/* --- orders --- */
+
+/* A page of another origin cannot send the token's header without our leave, which nobody gets; what its
+ * browser says of it is looked at all the same. */
+static bool is_from_here(struct web *web, struct MHD_Connection *connection)
+{
+    const char *origin = MHD_lookup_connection_value(connection, MHD_HEADER_KIND, "Origin");
+    const char *host = origin ? strstr(origin, "://") : NULL;
+    return !origin || (host && web_host_is_ours(host + 3, web->address.host, web->hosts));
+}
+
+static bool read_order(struct MHD_Connection *connection, struct web_order *order)
+{
+    static const struct {
+        const char *name;
+        enum message_verb verb;
+    } verbs[] = {{"pause", MESSAGE_VERB_PAUSE}, {"resume", MESSAGE_VERB_RESUME}, {"stop", MESSAGE_VERB_STOP}};
+    const struct web_parameter number = {.name = "id", .is_number = true}, text = {.name = "reason"};
+    const char *id = MHD_lookup_connection_value(connection, MHD_GET_ARGUMENT_KIND, "id");
+    const char *verb = MHD_lookup_connection_value(connection, MHD_GET_ARGUMENT_KIND, "verb");
+    const char *reason = MHD_lookup_connection_value(connection, MHD_GET_ARGUMENT_KIND, "reason");
+    size_t i = 0, count = sizeof verbs / sizeof *verbs;
+    while (i < count && (!verb || strcmp(verbs[i].name, verb) != 0))
+        i++;
+    if (i == count || !id || !*id || !is_sound(&number, id, strlen(id)) ||
+        (reason && !is_sound(&text, reason, strlen(reason))))
+        return false;
+    order->experiment = strtoull(id, NULL, 10);
+    order->verb = verbs[i].verb;
+    snprintf(order->text, sizeof order->text, "%s", reason && *reason ? reason : "on the web page");
+    return true;
+}
+
+static enum MHD_Result give_order(struct web *web, struct MHD_Connection *connection,
+                                  const struct web_order *order)
+{
+    char text[MESSAGE_TEXT_MAX];
+    struct web_answer answer = {.status = MHD_HTTP_OK};
+    switch (web_orders_give(web->orders, order, text)) {
+    case WEB_ORDER_DONE:
+        answer.text = strdup("{\"done\":true}");
+        answer.size = answer.text ? strlen(answer.text) : 0;
+        return send_answer(connection, &answer);
+    case WEB_ORDER_REFUSED:
+        return send_error(connection, MHD_HTTP_CONFLICT, text);
+    case WEB_ORDER_FULL:
+        return send_error(connection, MHD_HTTP_SERVICE_UNAVAILABLE, "too much is ordered at once: try again");
+    case WEB_ORDER_LATE:
+        break;
+    }
+    return send_error(connection, MHD_HTTP_SERVICE_UNAVAILABLE,
+                      "no answer yet: this coordinator may not have the lead; look whether it was done");
+}
+
+static enum MHD_Result take_order(struct web *web, struct MHD_Connection *connection)
+{
+    struct web_order order = {0};
+    const char *name =
+        web_operators_name(web->operators, MHD_lookup_connection_value(connection, MHD_HEADER_KIND,
+                                                                       MHD_HTTP_HEADER_AUTHORIZATION));
+    if (!web->operators)
+        return send_error(
+            connection, MHD_HTTP_FORBIDDEN,
+            "nobody orders anything here: the coordinator's setting web_token names the file of "
+            "those who may");
+    if (!name || !is_from_here(web, connection))
+        return send_error(connection, MHD_HTTP_FORBIDDEN, "that is no operator's token");
+    if (!read_order(connection, &order))
+        return send_error(connection, MHD_HTTP_BAD_REQUEST, "wants an id and pause, resume or stop");
+    snprintf(order.by, sizeof order.by, "%s", name);
+    log_line(LOG_LEVEL_INFO, "web-order", "experiment=%llu verb=%d by=%s",
+             (unsigned long long)order.experiment, (int)order.verb, name);
+    return give_order(web, connection, &order);
+}
+
+/* May anybody order something here, and who is asking? */
+static enum MHD_Result send_operator(struct web *web, struct MHD_Connection *connection)
+{
+    char text[128];
+    const char *name =
+        web_operators_name(web->operators, MHD_lookup_connection_value(connection, MHD_HEADER_KIND,
+                                                                       MHD_HTTP_HEADER_AUTHORIZATION));
+    snprintf(text, sizeof text, "{\"operators\":%s,\"name\":%s%s%s}", web->operators ? "true" : "false",
+             name ? "\"" : "", name ? name : "null", name ? "\"" : "");
+    struct web_answer answer = {.status = MHD_HTTP_OK, .text = strdup(text), .size = strlen(text)};
+    return send_answer(connection, &answer);
+}
+
 static enum MHD_Result serve(void *context, struct MHD_Connection *connection, const char *url,
                              const char *method, const char *version, const char *upload, size_t *upload_size,
                              void **request)
@@ -166,7 +257,8 @@ static enum MHD_Result serve(void *context, struct MHD_Connection *connection, c
     struct web *web = context;
     (void)version, (void)upload;
     bool is_reading = strcmp(method, MHD_HTTP_METHOD_GET) == 0 || strcmp(method, MHD_HTTP_METHOD_HEAD) == 0;
-    if (!*request && is_reading) { /* answered now, the connection would end with it */
+    bool is_order = strcmp(method, MHD_HTTP_METHOD_POST) == 0 && strcmp(url, "/api/act") == 0;
+    if (!*request && (is_reading || is_order)) { /* answered now, the connection would end with it */
         *request = &begun;
         return MHD_YES;
     }
@@ -179,10 +271,14 @@ static enum MHD_Result serve(void *context, struct MHD_Connection *connection, c
         return send_error(connection, MHD_HTTP_MISDIRECTED_REQUEST,
                           "this page is not served under that name: the coordinator's setting web_hosts "
                           "lists the names");
+    if (is_order)
+        return take_order(web, connection);
     if (!is_reading)
         return send_error(connection, MHD_HTTP_METHOD_NOT_ALLOWED, "only GET and HEAD");
     if (strcmp(url, "/api/events") == 0)
         return send_events(web, connection);
+    if (strcmp(url, "/api/operator") == 0)
+        return send_operator(web, connection);
     const struct web_call *call = web_call_find(url);
     if (call)
         return answer_call(web, connection, call);
@@ -260,11 +356,17 @@ static int prepare(struct web *web, const struct web_options *options, char *rea
                  options->address);
         return -1;
     }
+    if (options->tokens) {
+        web->operators = web_operators_load(options->tokens, reason, reason_size);
+        if (!web->operators)
+            return -1;
+        web->orders = web_orders_create(options->wake);
+    }
     web->hosts = options->hosts ? strdup(options->hosts) : NULL;
     web->stores = web_store_create(options->conninfo);
     const struct web_call *pulse = web_call_find("/api/pulse");
     web->live = web->stores && pulse ? web_live_create(web->stores, pulse) : NULL;
-    if (web->live && (web->hosts || !options->hosts))
+    if (web->live && (web->hosts || !options->hosts) && (web->orders || !options->tokens))
         return 0;
     snprintf(reason, reason_size, "web: no memory");
     return -1;
@@ -301,14 +403,23 @@ void web_destroy(struct web *web)
         pthread_join(web->opener, NULL);
     if (web->live)
         web_live_stop(web->live);
+    if (web->orders)
+        web_orders_stop(web->orders);
     if (web->daemon)
         MHD_stop_daemon(web->daemon);
     web_live_destroy(web->live);
     web_store_destroy(web->stores);
+    web_orders_destroy(web->orders);
+    web_operators_destroy(web->operators);
     pthread_cond_destroy(&web->changed);
     pthread_mutex_destroy(&web->mutex);
     free(web->hosts);
     free(web);
+}
+
+struct web_orders *web_orders_of(struct web *web)
+{
+    return web ? web->orders : NULL;
 }
 
 unsigned web_port(struct web *web)

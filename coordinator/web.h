@@ -11,6 +11,8 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+#include "coordinator/web_order.h"
+
 enum {
     WEB_CONNECTIONS = 96,
     WEB_SILENT_S = 15, /* a connection that says nothing for so long is closed */
@@ -22,6 +24,8 @@ struct web_options {
     const char *address; /* as in listen.h; port 0: any */
     const char *hosts;   /* names it is served under besides the loopback ones, comma separated; NULL: none */
     const char *conninfo;
+    const char *tokens; /* file of the operators' tokens (web_operator.h); NULL: nobody orders anything */
+    int wake;           /* rung when somebody does */
 };
 
 struct web;
@@ -31,6 +35,8 @@ struct web;
 struct web *web_create(const struct web_options *options, char *reason, size_t reason_size);
 /* Ends its threads. Takes NULL. */
 void web_destroy(struct web *web);
+/* What operators order; NULL when nobody may. */
+struct web_orders *web_orders_of(struct web *web);
 /* The port it listens on; 0: not yet. */
 unsigned web_port(struct web *web);
 

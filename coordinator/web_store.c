@@ -8,7 +8,10 @@
 #include <time.h>
 
 #include "proto/log.h"
+#include "proto/progress.h"
 #include "sql/store_page.h"
+
+enum { AT_ONCE_MS = 1000 };
 
 struct web_store {
     char *conninfo;
@@ -90,7 +93,8 @@ static bool give_back(struct web_store *stores, struct web_connection *one, enum
     return error != STORE_OK && !(was_away && error == STORE_ERROR_CONNECTION);
 }
 
-/* Runs it; a connection that broke while nobody used it is opened once more. */
+/* Runs it; a connection that turns out broken at once, because it broke while nobody used it, is opened once
+ * more. */
 static enum store_error run(struct web_store *stores, struct web_connection *one, const struct web_call *call,
                             const char *const *parameters, struct store_table *rows, char reason[STORE_TEXT])
 {
@@ -99,6 +103,7 @@ static enum store_error run(struct web_store *stores, struct web_connection *one
         count++;
     for (int attempt = 0;; attempt++) {
         bool is_old = one->store != NULL;
+        int64_t begun_ms = progress_now_ms();
         if (!is_old && !(one->store = store_open_page(stores->conninfo, "kroo web", WEB_STATEMENT_MS, reason,
                                                       STORE_TEXT)))
             return STORE_ERROR_CONNECTION;
@@ -107,7 +112,7 @@ static enum store_error run(struct web_store *stores, struct web_connection *one
             snprintf(reason, STORE_TEXT, "%s", store_reason(one->store));
         if (error != STORE_ERROR_CONNECTION)
             return error;
-        bool is_slow = store_was_slow(one->store);
+        bool is_slow = progress_now_ms() - begun_ms > AT_ONCE_MS;
         store_close(one->store);
         one->store = NULL;
         if (is_slow || !is_old || attempt > 0)

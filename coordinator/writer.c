@@ -13,6 +13,7 @@
 #include "proto/progress.h"
 #include "sql/store_audit.h"
 #include "sql/store_lead.h"
+#include "sql/store_notice.h"
 
 struct writer {
     pthread_t thread;
@@ -462,8 +463,9 @@ static bool run_jobs(struct writer *writer, struct job *jobs)
 static struct job *peers_job(struct writer *writer, enum store_error *error)
 {
     struct job *job = job_create(JOB_PEERS);
-    *error =
-        job ? store_peers(writer->round.store, &job->peers.peers, &job->peers.count) : STORE_ERROR_MEMORY;
+    *error = job ? store_peers_versioned(writer->round.store, &job->peers.peers, &job->peers.count,
+                                         &job->peers.version)
+                 : STORE_ERROR_MEMORY;
     if (*error == STORE_OK)
         *error = store_flags(writer->round.store, &job->peers.flags, &job->peers.flag_count);
     if (*error == STORE_OK)
@@ -563,7 +565,7 @@ static enum store_error read_start(struct writer *writer, struct writer_start *s
     struct store *store = writer->round.store;
     struct store_experiment *running = NULL;
     size_t count = 0;
-    uint64_t session, segments = 0;
+    uint64_t segments = 0;
     *start = (struct writer_start){0};
     enum store_error error = captures_catch_up(store, &segments);
     if (error == STORE_OK)
@@ -575,7 +577,7 @@ static enum store_error read_start(struct writer *writer, struct writer_start *s
     if (error == STORE_OK)
         error = store_leases_live(store, &start->leases, &start->lease_count);
     if (error == STORE_OK)
-        error = store_next_ids(store, &start->next_lease, &session);
+        error = store_lease_numbers(store, JOB_NUMBERS_COUNT, &start->next_lease);
     if (error == STORE_OK)
         error = store_hooks_lost(store);
     if (error == STORE_OK)

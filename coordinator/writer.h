@@ -36,8 +36,8 @@ struct writer_start {
     size_t experiment_count;
     struct store_lease *leases;
     size_t lease_count;
-    uint64_t next_lease;
-    struct job *peers; /* JOB_PEERS: the allow-list before anybody may connect */
+    uint64_t next_lease; /* JOB_NUMBERS_COUNT from here on are reserved */
+    struct job *peers;   /* JOB_PEERS: the allow-list before anybody may connect */
 };
 
 struct writer;

@@ -13,6 +13,7 @@
 #include "proto/progress.h"
 
 enum {
+    DEALER_HEARTBEAT_MS = 5000,
     DEALER_LINGER_MS = 500, /* for a last RELEASE */
     DEALER_RECONNECT_MS = 200,
     DEALER_RECONNECT_MAX_MS = 10000,
@@ -40,6 +41,8 @@ struct dealer {
 static bool set_options(const struct dealer *dealer, void *socket, const struct endpoint *endpoint)
 {
     bool good = frame_set_common(socket) == 0 && frame_set(socket, ZMQ_IMMEDIATE, 1) == 0 &&
+                frame_set(socket, ZMQ_HEARTBEAT_IVL, DEALER_HEARTBEAT_MS) == 0 &&
+                frame_set(socket, ZMQ_HEARTBEAT_TIMEOUT, 3 * DEALER_HEARTBEAT_MS) == 0 &&
                 frame_set(socket, ZMQ_RECONNECT_IVL, DEALER_RECONNECT_MS) == 0 &&
                 frame_set(socket, ZMQ_RECONNECT_IVL_MAX, DEALER_RECONNECT_MAX_MS) == 0 &&
                 frame_set(socket, ZMQ_LINGER, DEALER_LINGER_MS) == 0 &&

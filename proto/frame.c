@@ -13,8 +13,9 @@ int frame_set_common(void *socket)
     static const struct {
         int option, value;
     } options[] = {
-        {ZMQ_SNDHWM, FRAME_QUEUE}, {ZMQ_RCVHWM, FRAME_QUEUE},      {ZMQ_HANDSHAKE_IVL, 5000},
-        {ZMQ_HEARTBEAT_IVL, 5000}, {ZMQ_HEARTBEAT_TIMEOUT, 15000}, {ZMQ_HEARTBEAT_TTL, 15000},
+        {ZMQ_SNDHWM, FRAME_QUEUE},
+        {ZMQ_RCVHWM, FRAME_QUEUE},
+        {ZMQ_HANDSHAKE_IVL, 5000},
         {ZMQ_TCP_MAXRT, 30000}, /* a powered-off peer with data on its way */
     };
     for (size_t i = 0; i < sizeof options / sizeof *options; i++)

@@ -139,6 +139,7 @@ struct message_hello {
     char confinement[MESSAGE_CONFINEMENT_MAX]; /* of its programs; "": not told */
     /* Its machine, and what compiled its engine: games may differ by either, by no fault of the worker's. */
     char architecture[MESSAGE_TRAIT_MAX], compiler[MESSAGE_TRAIT_MAX];
+    uint64_t wall_ms; /* its clock, since 1970; 0: not told */
 };
 
 struct message_welcome {

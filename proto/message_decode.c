@@ -136,7 +136,7 @@ static bool take_hello(struct take *take, const Kroo__Wire__Hello *from, struct 
         !take_name(take, "name", from->name, to->name) || !ASCII(engine_build, 0) ||
         !NEED(session_nonce, 0, UINT64_MAX) || !MAY32(slots, SLOTS_MAX) || !MAY32(credit, LEASE_PAIRS_MAX) ||
         !ASCII(tags, 0) || !BENCH(to->bench) || !ASCII(confinement, 0) || !ASCII(architecture, 0) ||
-        !ASCII(compiler, 0))
+        !ASCII(compiler, 0) || !MAY(wall_ms, BIG))
         return false;
     char reason[160];
     if (!tags_check(to->tags, reason, sizeof reason))

@@ -175,6 +175,7 @@ static void fill_hello(const struct message_hello *from, Kroo__Wire__Hello *to)
     to->confinement = from->confinement[0] ? text(from->confinement) : NULL;
     to->architecture = from->architecture[0] ? text(from->architecture) : NULL;
     to->compiler = from->compiler[0] ? text(from->compiler) : NULL;
+    SET_SOME(to, wall_ms, from);
 }
 
 static void fill_fault(const struct message_fault *from, Kroo__Wire__Fault *to)

@@ -15,6 +15,13 @@ int64_t progress_now_ms(void)
     return (int64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000;
 }
 
+uint64_t progress_wall_ms(void)
+{
+    struct timespec now;
+    (void)clock_gettime(CLOCK_REALTIME, &now);
+    return (uint64_t)now.tv_sec * 1000 + (uint64_t)now.tv_nsec / 1000000;
+}
+
 void progress_init(struct progress *progress, const char *what, const char *unit, uint64_t total, bool quiet)
 {
     memset(progress, 0, sizeof *progress);

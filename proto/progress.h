@@ -29,5 +29,7 @@ size_t progress_text(const struct progress *progress, uint64_t done, int64_t ela
 
 /* Monotonic milliseconds. */
 int64_t progress_now_ms(void);
+/* Milliseconds since 1970: what this machine's clock says. */
+uint64_t progress_wall_ms(void);
 
 #endif

@@ -19,7 +19,10 @@ enum {
     ROUTER_BACKLOG = 1024, /* workers that reconnect at once */
     ROUTER_QUEUE = 16, /* messages a peer may have waiting, either way: nobody has more than 7 requests out */
     ROUTER_LINGER_MS = 200, /* for last acknowledgements */
-    ROUTER_ID_SIZE = 5,     /* the ids that a ROUTER makes: a zero and a count */
+    ROUTER_SILENT_S = 15,   /* without a byte, before the kernel probes */
+    ROUTER_PROBE_S = 5,
+    ROUTER_PROBES = 3,
+    ROUTER_ID_SIZE = 5, /* the ids that a ROUTER makes: a zero and a count */
 };
 
 struct router {
@@ -96,6 +99,16 @@ static bool bind_endpoint(struct router *router, const char *text, const struct 
     return true;
 }
 
+/* Whose machine has vanished is found by the kernel's probes. ZMTP heartbeats are left to the workers: libzmq
+ * looks through the timers of all connections whenever one of them is put off. */
+static bool watch_silence(void *socket)
+{
+    return frame_set(socket, ZMQ_TCP_KEEPALIVE, 1) == 0 &&
+           frame_set(socket, ZMQ_TCP_KEEPALIVE_IDLE, ROUTER_SILENT_S) == 0 &&
+           frame_set(socket, ZMQ_TCP_KEEPALIVE_INTVL, ROUTER_PROBE_S) == 0 &&
+           frame_set(socket, ZMQ_TCP_KEEPALIVE_CNT, ROUTER_PROBES) == 0;
+}
+
 static bool open_sockets(struct router *router, socket_admit *admit, void *context, char *reason,
                          size_t reason_size)
 {
@@ -108,7 +121,7 @@ static bool open_sockets(struct router *router, socket_admit *admit, void *conte
            frame_set(router->socket, ZMQ_RCVHWM, ROUTER_QUEUE) == 0 &&
            frame_set(router->socket, ZMQ_ROUTER_MANDATORY, 1) == 0 &&
            frame_set(router->socket, ZMQ_ROUTER_HANDOVER, 0) == 0 &&
-           frame_set(router->socket, ZMQ_BACKLOG, ROUTER_BACKLOG) == 0 &&
+           frame_set(router->socket, ZMQ_BACKLOG, ROUTER_BACKLOG) == 0 && watch_silence(router->socket) &&
            frame_set(router->socket, ZMQ_LINGER, ROUTER_LINGER_MS) == 0;
     if (!good)
         (void)snprintf(reason, reason_size, "no socket to listen with: %s", zmq_strerror(zmq_errno()));

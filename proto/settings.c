@@ -22,7 +22,7 @@ static const char *const names[] = {
     "progress_ms", "drain_ms",  "slots",      "log_level",       "name",       "window",       "tables",
     "move_ms",     "tags",      "pin",        "reference_speed", "timed_slow", "timed_spread", "timed_load",
     "hooks",       "metrics",   "log_format", "timed_age",       "measure_ms", "game_ms",      "sign",
-    "trust",       "peer_rate", "web",        "web_hosts"};
+    "trust",       "peer_rate", "web",        "web_hosts",       "web_token"};
 enum { NAMES = sizeof names / sizeof *names };
 
 struct settings {

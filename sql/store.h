@@ -231,7 +231,7 @@ enum store_error store_dispute_settle(struct store *store, uint64_t experiment, 
 /* --- leases, sessions, events --- */
 enum store_lease_state { STORE_LEASE_OPEN, STORE_LEASE_DONE, STORE_LEASE_EXPIRED, STORE_LEASE_RELEASED };
 struct store_lease {
-    uint64_t id; /* given by the caller: see store_next_ids */
+    uint64_t id; /* given by the caller: see store_lease_numbers */
     uint64_t experiment, first_pair;
     uint32_t pair_count, attempt;
     uint64_t session;
@@ -244,8 +244,9 @@ enum store_error store_lease_end(struct store *store, const uint64_t *ids, size_
 /* For a restart: the open leases of running experiments, and the ended ones that reach beyond the prefix,
  * whose attempt numbers the next ones go on from. In id order. */
 enum store_error store_leases_live(struct store *store, struct store_lease **list, size_t *count);
-/* First lease and session number not used yet. */
-enum store_error store_next_ids(struct store *store, uint64_t *lease, uint64_t *session);
+/* Reserves `count` lease numbers from *first on, so that nobody is given them again even where their rows are
+ * lost. */
+enum store_error store_lease_numbers(struct store *store, uint64_t count, uint64_t *first);
 
 struct store_session {
     uint64_t id;

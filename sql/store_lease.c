@@ -162,20 +162,23 @@ enum store_error store_leases_live(struct store *store, struct store_lease **lis
     return STORE_OK;
 }
 
-enum store_error store_next_ids(struct store *store, uint64_t *lease, uint64_t *session)
+enum store_error store_lease_numbers(struct store *store, uint64_t count, uint64_t *first)
 {
+    struct store_parameters parameters = {0};
+    store_add_u64(&parameters, count);
     PGresult *result;
-    enum store_error error = store_run(store,
-                                       "select (select coalesce(max(id), 0) + 1 from lease), "
-                                       "(select coalesce(max(id), 0) + 1 from session)",
-                                       NULL, false, &result);
+    enum store_error error =
+        store_run(store,
+                  "update lease_number set reserved = greatest(reserved, (select coalesce(max(id), 0) + 1 "
+                  "from lease)) + $1::bigint returning reserved - $1::bigint",
+                  &parameters, false, &result);
     if (error != STORE_OK)
         return error;
-    bool bad = false;
-    *lease = store_cell_u64(result, 0, 0, &bad);
-    *session = store_cell_u64(result, 0, 1, &bad);
+    bool bad = PQntuples(result) != 1;
+    if (!bad)
+        *first = store_cell_u64(result, 0, 0, &bad);
     PQclear(result);
-    return bad ? store_fail(store, STORE_ERROR_DATA, "the last numbers cannot be read") : STORE_OK;
+    return bad ? store_fail(store, STORE_ERROR_DATA, "the reserved lease numbers cannot be read") : STORE_OK;
 }
 
 /* --- sessions --- */

@@ -8,7 +8,5 @@
  * statement_ms. */
 struct store *store_open_page(const char *conninfo, const char *application, int statement_ms, char *reason,
                               size_t reason_size);
-/* The last statement took longer than it may. */
-bool store_was_slow(const struct store *store);
 
 #endif

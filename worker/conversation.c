@@ -4,6 +4,7 @@
 
 #include "engine/build.h"
 #include "proto/engine_set.h"
+#include "proto/progress.h"
 #include "worker/bounds.h"
 #include "worker/inside.h"
 
@@ -151,6 +152,7 @@ static void say_hello(struct worker *worker, int64_t now)
              confine_level_text(confine_level(NULL)));
     snprintf(message.hello.architecture, sizeof message.hello.architecture, "%s", engine_set_arch());
     snprintf(message.hello.compiler, sizeof message.hello.compiler, "%s", COMPILER);
+    message.hello.wall_ms = progress_wall_ms();
     ask(worker, ASK_HELLO, &message, now);
 }
 

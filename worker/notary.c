@@ -27,10 +27,22 @@ static struct notary_entry *entry_place(struct notary *notary)
     return place;
 }
 
+bool notary_trust(struct notary *notary, const struct seal_trust *trust)
+{
+    bool others = trust->count != notary->trust.count ||
+                  memcmp(trust->keys, notary->trust.keys, trust->count * sizeof trust->keys[0]) != 0;
+    notary->is_required = notary->is_required || trust->count > 0;
+    if (!others)
+        return false;
+    notary->trust = *trust;
+    memset(notary->entries, 0, sizeof notary->entries);
+    return true;
+}
+
 enum notary_state notary_look(struct notary *notary, const struct seal_subject *subject,
                               char why[SEAL_REASON_MAX])
 {
-    if (notary->trust.count == 0)
+    if (notary->trust.count == 0 && !notary->is_required)
         return NOTARY_GOOD;
     struct notary_entry *entry = entry_find(notary, subject->sha256);
     /* The same bytes in another part are another subject: a seal of one must not stand for the other. */

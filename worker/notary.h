@@ -1,6 +1,6 @@
 /* Which of the programs that this worker is to run are signed by a key that it trusts. Says what to ask the
- * coordinator and judges what comes; the asking is the conversation's. Without trusted keys everything is
- * good. One thread. */
+ * coordinator and judges what comes; the asking is the conversation's. Where no key was ever trusted
+ * everything is good. One thread. */
 #ifndef KROO_WORKER_NOTARY_H
 #define KROO_WORKER_NOTARY_H
 
@@ -17,6 +17,7 @@ enum notary_state {
 
 struct notary {
     struct seal_trust trust;
+    bool is_required; /* some key was trusted once: without any, nothing is good any more */
     struct notary_entry {
         bool used, asked_for; /* asked_for: still to be asked, or the answer is awaited */
         bool is_good;
@@ -28,6 +29,8 @@ struct notary {
     uint64_t refused; /* verdicts of NOTARY_BAD so far */
 };
 
+/* Trusts these keys from now on. What was judged by others is asked for again; true when they are others. */
+bool notary_trust(struct notary *notary, const struct seal_trust *trust);
 /* How an artifact stands; one that is not known is asked for from now on. */
 enum notary_state notary_look(struct notary *notary, const struct seal_subject *subject,
                               char why[SEAL_REASON_MAX]);

@@ -141,7 +141,7 @@ struct worker *worker_create(const struct worker_options *options, char *reason,
         return NULL;
     }
     worker->options = *options;
-    worker->notary.trust = options->trust;
+    notary_trust(&worker->notary, &options->trust);
     worker->folder.lock_fd = -1;
     worker->wake_fd = -1;
     worker->batch_pairs_max = INSIDE_BATCH_PAIRS;

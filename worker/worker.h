@@ -28,12 +28,15 @@ struct worker_options {
     const struct keys *keys; /* NULL: none, on ipc */
     const char *server_key;  /* z85; NULL: none */
     struct seal_trust trust; /* whose signatures programs need; none: they need none */
-    const char *state;       /* folder */
-    const char *name;        /* for people */
-    const char *tags;        /* what it has, comma separated, as proto/tags.h has them */
-    unsigned slots;          /* play threads */
-    uint32_t credit;         /* most pairs held, leased or finished, that are not acknowledged */
-    uint64_t spool_max;      /* bytes */
+    /* Reads them again, before each lease with a program: 0, or -1 with the reason. NULL: they stay. */
+    int (*trust_again)(void *context, struct seal_trust *out, char *reason, size_t reason_size);
+    void *trust_context;
+    const char *state;  /* folder */
+    const char *name;   /* for people */
+    const char *tags;   /* what it has, comma separated, as proto/tags.h has them */
+    unsigned slots;     /* play threads */
+    uint32_t credit;    /* most pairs held, leased or finished, that are not acknowledged */
+    uint64_t spool_max; /* bytes */
     uint32_t drain_ms;
     uint32_t idle_exit_ms;       /* leave after so long without work; 0 = never */
     uint32_t connect_timeout_ms; /* give up after so long without a WELCOME; 0 = never */

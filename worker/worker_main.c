@@ -82,8 +82,9 @@ static const struct argp_option options[] = {
      "worker has)",
      0},
     {"move-ms", OPTION_MOVE_MS, "MS", 0,
-     "A program that has not answered by then, its move under a limit of nodes or plies included, hangs "
-     "(default 60000)",
+     "A program that is silent for so long, or for three quarters of its lease's term, hangs, unless its "
+     "move "
+     "has a limit of time (default 60000)",
      0},
     {"game-ms", OPTION_GAME_MS, "MS", 0,
      "A game that has not ended by then is given up as a fault (default: by its limits and this machine's "
@@ -395,6 +396,26 @@ static void take_settings(struct arguments *arguments, const struct settings *se
         die(STATUS_USAGE, reason);
 }
 
+static void give_settings(const struct arguments *arguments, struct settings *settings)
+{
+    for (size_t i = 0; i < arguments->given_count; i++)
+        if (settings_set(settings, arguments->given[i].name, arguments->given[i].value) != 0)
+            die(STATUS_USAGE, "an option's value is too long or empty");
+}
+
+/* The keys as option, settings file and key files have them now. */
+static int read_trust(void *context, struct seal_trust *out, char *reason, size_t reason_size)
+{
+    const struct arguments *arguments = context;
+    struct settings *settings = settings_create(arguments->config, reason, reason_size);
+    if (settings == NULL)
+        return -1;
+    give_settings(arguments, settings);
+    int result = seal_trust_add(out, settings_get(settings, "trust", ""), reason, reason_size);
+    settings_destroy(settings);
+    return result;
+}
+
 int main(int argc, char **argv)
 {
     static char version[128];
@@ -413,10 +434,10 @@ int main(int argc, char **argv)
     struct settings *settings = settings_create(arguments.config, reason, sizeof reason);
     if (settings == NULL)
         die(STATUS_USAGE, reason);
-    for (size_t i = 0; i < arguments.given_count; i++)
-        if (settings_set(settings, arguments.given[i].name, arguments.given[i].value) != 0)
-            die(STATUS_USAGE, "an option's value is too long or empty");
+    give_settings(&arguments, settings);
     take_settings(&arguments, settings);
+    arguments.worker.trust_again = read_trust;
+    arguments.worker.trust_context = &arguments;
     int status = run(&arguments.worker);
     keys_wipe(&arguments.keys);
     settings_destroy(settings);

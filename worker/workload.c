@@ -332,9 +332,30 @@ static bool engine_is_signed(struct worker *worker, struct lease *lease, int sid
     return true;
 }
 
+/* A key that is trusted no more counts no more from the next lease on. False after giving the lease back. */
+static bool read_trust(struct worker *worker, struct lease *lease, int64_t now)
+{
+    struct seal_trust trust = {.count = 0};
+    char reason[512], why[MESSAGE_TEXT_MAX];
+    if (!worker->notary.is_required || worker->options.trust_again == NULL ||
+        (!lease_has_engine(lease, 0) && !lease_has_engine(lease, 1)))
+        return true;
+    if (worker->options.trust_again(worker->options.trust_context, &trust, reason, sizeof reason) != 0) {
+        snprintf(why, sizeof why, "the trusted keys cannot be read: %.400s", reason);
+        lease_give_back(worker, lease, FAULT_HERE, why, now);
+        return false;
+    }
+    if (notary_trust(&worker->notary, &trust))
+        log_line(LOG_LEVEL_INFO, "trust", "keys=%zu next=\"what they have not signed does not run\"",
+                 trust.count);
+    return true;
+}
+
 /* All of it is here: its games are queued once its engines may play. */
 static void lease_begin(struct worker *worker, struct lease *lease, int64_t now)
 {
+    if (!lease->tested && !read_trust(worker, lease, now))
+        return;
     lease->tested = true;
     for (int side = 0; side < 2; side++)
         if (!engine_is_signed(worker, lease, side, now) || !engine_is_ready(worker, lease, side, now))

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "coordinator/cli/commands.h"
+#include "coordinator/cli/parse.h"
 #include "coordinator/cli/connect.h"
 #include "coordinator/cli/launch.h"
 #include "coordinator/cli/sheet.h"
@@ -46,17 +47,15 @@ static int read_counts(struct store *store, uint64_t experiment, struct store_ta
         " left join kroo.session s on s.id = h.session_id group by 1 order by 1";
     static const char same[] = "select id from kroo.experiment where id = $1::bigint and kind = 'match'"
                                " and player_a = player_b";
-    char id[24];
-    const char *parameters[] = {id};
-    snprintf(id, sizeof id, "%llu", (unsigned long long)experiment);
-    int status = connect_query(store, same, parameters, 1, table);
+    int status = connect_query_of(store, same, experiment, table);
     if (status != COMMAND_DONE)
         return status;
     bool is_aa = table->rows == 1;
     store_table_done(table);
     if (!is_aa)
-        return args_refuse("experiment %s is no match of a player against itself", id);
-    return connect_query(store, sql, parameters, 1, table);
+        return args_refuse("experiment %llu is no match of a player against itself",
+                           (unsigned long long)experiment);
+    return connect_query_of(store, sql, experiment, table);
 }
 
 static int work_out(struct report *report)
@@ -238,7 +237,7 @@ int aa_command(int argc, char **argv)
                                      .children = children};
     struct request request = {0};
     launch_init(&request.launch, MESSAGE_MATCH);
-    argp_parse(&argp, argc, argv, 0, NULL, &request);
+    parse_line(&argp, argc, argv, &request);
     struct launch *launch = &request.launch;
     if (request.report)
         return show_report(&launch->common, request.report);

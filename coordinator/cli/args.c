@@ -1,21 +1,25 @@
 #include "coordinator/cli/args.h"
 
 #include <errno.h>
+#include <jansson.h>
 #include <math.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "coordinator/cli/commands.h"
+#include "coordinator/cli/terminal.h"
 #include "coordinator/specification.h"
 
-enum { OPTION_CONFIG = 0x1000, OPTION_DIR, OPTION_JSON };
+enum { OPTION_CONFIG = 0x1000, OPTION_DIR, OPTION_JSON, OPTION_COLOR };
 
 static const struct argp_option common_options[] = {
     {"config", OPTION_CONFIG, "FILE", 0, "Settings file (otherwise KROO_CONFIG, then var/kroo.conf)", 90},
     {"dir", OPTION_DIR, "DIR", 0, "Folder of a private cluster: its DIR/kroo.conf is read", 90},
-    {"json", OPTION_JSON, NULL, 0, "Answer in JSON", 90},
+    {"json", OPTION_JSON, NULL, 0, "Answer in JSON; what goes wrong is JSON, too", 90},
+    {"color", OPTION_COLOR, "WHEN", 0, "Colours: auto (on a terminal, without NO_COLOR), always, never", 90},
     {0},
 };
 
@@ -31,6 +35,10 @@ static error_t common_parse(int key, char *text, struct argp_state *state)
         return 0;
     case OPTION_JSON:
         common->json = true;
+        return 0;
+    case OPTION_COLOR:
+        if (terminal_set_color(text) != 0)
+            argp_error(state, "--color is auto, always or never, not \"%.40s\"", text);
         return 0;
     default:
         return ARGP_ERR_UNKNOWN;
@@ -144,19 +152,71 @@ void args_range(struct argp_state *state, const char *option, const char *text, 
         argp_error(state, "%s takes a range such as 0-99, or one number, not \"%.40s\"", option, text);
 }
 
-static void say(const char *kind, const char *format, va_list arguments)
+/* --- what goes wrong --- */
+
+static bool in_json;
+static _Thread_local char *captured;
+static _Thread_local size_t captured_size;
+
+void args_speak_json(void)
+{
+    in_json = getenv(ARGS_DRIVEN) == NULL;
+}
+
+bool args_wants_json(int argc, char **argv)
+{
+    for (int i = 1; i < argc && strcmp(argv[i], "--") != 0; i++)
+        if (strcmp(argv[i], "--json") == 0) {
+            args_speak_json();
+            return true;
+        }
+    return false;
+}
+
+void args_capture(char *text, size_t size)
+{
+    captured = text;
+    captured_size = size;
+    if (text)
+        text[0] = '\0';
+}
+
+/* `kroo: TEXT`, or a line of JSON with it. */
+static void say(const char *kind, enum terminal_paint paint, const char *text)
 {
     fflush(stdout);
-    fputs(kind, stderr);
-    vfprintf(stderr, format, arguments);
-    fputc('\n', stderr);
+    if (in_json) {
+        json_t *object = json_pack("{s:s}", kind, text);
+        char *line = object ? json_dumps(object, JSON_COMPACT) : NULL;
+        fprintf(stderr, "%s\n", line ? line : "{\"error\":\"out of memory, or a text that is no UTF-8\"}");
+        free(line);
+        json_decref(object);
+        return;
+    }
+    if (strcmp(kind, "note") == 0)
+        fprintf(stderr, "%s\n", text);
+    else
+        fprintf(stderr, "%s%s:%s %s\n", terminal_begin(stderr, paint),
+                strcmp(kind, "error") == 0 ? "kroo" : kind, terminal_end(stderr), text);
+}
+
+static void say_formatted(const char *kind, enum terminal_paint paint, const char *format, va_list arguments)
+{
+    char *text = NULL;
+    if (vasprintf(&text, format, arguments) < 0)
+        text = NULL;
+    say(kind, paint, text ? text : "out of memory");
+    free(text);
 }
 
 int args_refuse(const char *format, ...)
 {
     va_list arguments;
     va_start(arguments, format);
-    say("kroo: ", format, arguments);
+    if (captured && captured[0] == '\0')
+        vsnprintf(captured, captured_size, format, arguments);
+    else if (!captured)
+        say_formatted("error", TERMINAL_BAD, format, arguments);
     va_end(arguments);
     return COMMAND_REFUSED;
 }
@@ -164,140 +224,24 @@ int args_refuse(const char *format, ...)
 void args_warn(const char *format, ...)
 {
     va_list arguments;
-    if (getenv(ARGS_DRIVEN))
+    if (getenv(ARGS_DRIVEN) || captured)
         return;
     va_start(arguments, format);
-    say("warning: ", format, arguments);
+    say_formatted("warning", TERMINAL_CARE, format, arguments);
     va_end(arguments);
 }
 
-enum { NAME_MAX_LENGTH = 31 };
-
-static size_t edit_distance(const char *a, const char *b)
+void args_note(const char *format, ...)
 {
-    size_t length = strlen(b);
-    size_t row[NAME_MAX_LENGTH + 1];
-    for (size_t j = 0; j <= length; j++)
-        row[j] = j;
-    for (size_t i = 0; a[i] != '\0'; i++) {
-        size_t corner = row[0];
-        row[0] = i + 1;
-        for (size_t j = 0; j < length; j++) {
-            size_t replace = corner + (a[i] != b[j]);
-            corner = row[j + 1];
-            size_t shorter = (row[j] < row[j + 1] ? row[j] : row[j + 1]) + 1;
-            row[j + 1] = replace < shorter ? replace : shorter;
-        }
-    }
-    return row[length];
+    va_list arguments;
+    if (captured)
+        return;
+    va_start(arguments, format);
+    say_formatted("note", TERMINAL_PLAIN, format, arguments);
+    va_end(arguments);
 }
 
-const char *args_nearest(const char *text, const char *const *names, size_t count)
+bool args_hides_progress(void)
 {
-    if (strlen(text) > NAME_MAX_LENGTH)
-        return NULL;
-    const char *nearest = NULL;
-    size_t best = 4;
-    for (size_t i = 0; i < count; i++) {
-        size_t length = strlen(names[i]);
-        if (length > NAME_MAX_LENGTH)
-            continue;
-        size_t distance = edit_distance(text, names[i]);
-        if (length > 3 && strncmp(text, names[i], 3) == 0 && distance > 2)
-            distance = 2;
-        if (distance < best && distance < length) {
-            best = distance;
-            nearest = names[i];
-        }
-    }
-    return nearest;
-}
-
-static void dispatch_help(FILE *out, const struct args_command *commands, const char *doc, const char *name)
-{
-    fprintf(out, "Usage: %s COMMAND [OPTION...]\n%s\n\nCommands:\n", name, doc);
-    for (const struct args_command *command = commands; command->name; command++)
-        fprintf(out, "  %-12s  %s\n", command->name, command->help);
-    fprintf(out,
-            "\n`%s COMMAND --help` tells more. --config FILE and --dir DIR name the cluster; --json answers\n"
-            "in JSON. Exit status: 0 done, 1 refused or differences found, 2 wrong usage, 3 no connection.\n",
-            name);
-}
-
-static int dispatch_unknown(const struct args_command *commands, const char *name, const char *word)
-{
-    const char *names[64];
-    size_t count = 0;
-    for (; commands[count].name && count < sizeof names / sizeof *names; count++)
-        names[count] = commands[count].name;
-    const char *nearest = args_nearest(word, names, count);
-    fprintf(stderr, "%s: there is no command \"%.40s\"", name, word);
-    if (nearest)
-        fprintf(stderr, "; did you mean `%s %s`?\n", name, nearest);
-    else
-        fprintf(stderr, "; `%s --help` lists them\n", name);
-    return COMMAND_USAGE;
-}
-
-/* Calls the command with argv[0] "NAME COMMAND" and the leading options put behind it. */
-static int dispatch_run(const struct args_command *command, const char *name, char **leading,
-                        int leading_count, int argc, char **argv)
-{
-    char title[96];
-    snprintf(title, sizeof title, "%s %s", name, command->name);
-    char **passed = calloc((size_t)(leading_count + argc) + 1, sizeof *passed);
-    if (!passed)
-        return args_refuse("out of memory");
-    int count = 0;
-    passed[count++] = title;
-    for (int i = 0; command->takes_common && i < leading_count; i++)
-        passed[count++] = leading[i];
-    for (int i = 1; i < argc; i++)
-        passed[count++] = argv[i];
-    int status = command->run(count, passed);
-    free(passed);
-    return status;
-}
-
-/* How many words a leading option takes: 0 when it is none of ours. */
-static int leading_words(const char *word)
-{
-    if (strcmp(word, "--json") == 0 || strncmp(word, "--config=", 9) == 0 || strncmp(word, "--dir=", 6) == 0)
-        return 1;
-    return strcmp(word, "--config") == 0 || strcmp(word, "--dir") == 0 ? 2 : 0;
-}
-
-int args_dispatch(const struct args_command *commands, const char *doc, int argc, char **argv)
-{
-    const char *slash = strrchr(argv[0], '/');
-    const char *name = slash ? slash + 1 : argv[0];
-    int at = 1;
-    while (at < argc) {
-        int words = leading_words(argv[at]);
-        if (words == 0)
-            break;
-        at += words;
-    }
-    if (at > argc) {
-        fprintf(stderr, "%s: %s needs a value\n", name, argv[argc - 1]);
-        return COMMAND_USAGE;
-    }
-    if (at == argc) {
-        dispatch_help(stderr, commands, doc, name);
-        return COMMAND_USAGE;
-    }
-    const char *word = argv[at];
-    if (strcmp(word, "--help") == 0 || strcmp(word, "-h") == 0 || strcmp(word, "-?") == 0 ||
-        strcmp(word, "help") == 0) {
-        dispatch_help(stdout, commands, doc, name);
-        return COMMAND_DONE;
-    }
-    if (strcmp(word, "--version") == 0 || strcmp(word, "-V") == 0) {
-        puts(argp_program_version ? argp_program_version : name);
-        return COMMAND_DONE;
-    }
-    for (const struct args_command *command = commands; command->name; command++)
-        if (strcmp(command->name, word) == 0)
-            return dispatch_run(command, name, argv + 1, at - 1, argc - at, argv + at);
-    return dispatch_unknown(commands, name, word);
+    return in_json && isatty(STDERR_FILENO) != 1;
 }

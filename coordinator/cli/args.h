@@ -1,5 +1,5 @@
-/* What every command's options share: `--config`, `--dir`, `--json`, and numbers that say what is wrong with
- * them. One thread. */
+/* What every command's options share: `--config`, `--dir`, `--json`, `--color`, numbers that say what is
+ * wrong with them, and how a command says that it cannot. One thread, but for what is captured. */
 #ifndef KROO_COORDINATOR_CLI_ARGS_H
 #define KROO_COORDINATOR_CLI_ARGS_H
 
@@ -14,7 +14,7 @@ struct args_common {
     bool json;
 };
 
-/* A child parser for the three; its input is a struct args_common that the parent sets in ARGP_KEY_INIT. */
+/* A child parser for these; its input is a struct args_common that the parent sets in ARGP_KEY_INIT. */
 extern const struct argp args_common_argp;
 /* { &args_common_argp, end }: the usual `children` of a command. */
 extern const struct argp_child args_common_children[];
@@ -40,6 +40,13 @@ uint32_t args_share(struct argp_state *state, const char *option, const char *te
 /* `A-B` or `A`: first and last, first <= last; out of shape ends the program. */
 void args_range(struct argp_state *state, const char *option, const char *text, uint64_t *first,
                 uint64_t *last);
+/* From here on what goes wrong is told as lines of JSON on standard error, `{"error": TEXT}` and `{"warning":
+ * TEXT}`; not in a command that another one drives. */
+void args_speak_json(void);
+/* Does it where `--json` stands among the words; tells whether it does. */
+bool args_wants_json(int argc, char **argv);
+/* This thread's refusals go into `text`, the first one is kept, and its warnings nowhere; NULL: as ever. */
+void args_capture(char *text, size_t size);
 /* Prints `kroo: ...` on standard error and returns COMMAND_REFUSED. */
 int args_refuse(const char *format, ...) __attribute__((format(printf, 1, 2)));
 /* Set in the environment of a command that another one of ours drives: its warnings are in its JSON answer,
@@ -47,22 +54,14 @@ int args_refuse(const char *format, ...) __attribute__((format(printf, 1, 2)));
 #define ARGS_DRIVEN "KROO_DRIVEN"
 /* `warning: ...` on standard error. */
 void args_warn(const char *format, ...) __attribute__((format(printf, 1, 2)));
+/* A remark on standard error: the text as it is, or `{"note": TEXT}`. */
+void args_note(const char *format, ...) __attribute__((format(printf, 1, 2)));
+/* Nobody would see a progress bar, and a program would stumble over it. */
+bool args_hides_progress(void);
 /* The number in `text` as far as the text is one: 0, or -1. */
 int args_parse_number(const char *text, uint64_t low, uint64_t high, uint64_t *out);
 
 /* A priority, with a sign or without: 0, or -1. */
 int args_parse_priority(const char *text, int32_t *out);
-
-/* Of `count` names the nearest to `text` by edit distance; NULL when none is near. */
-const char *args_nearest(const char *text, const char *const *names, size_t count);
-
-/* `kroo GROUP SUBCOMMAND ...`: one level of commands. `doc` heads the help. Also the top level. */
-struct args_command {
-    const char *name; /* NULL ends the table */
-    int (*run)(int argc, char **argv);
-    const char *help;  /* one line */
-    bool takes_common; /* leading --config and --dir are handed on to it */
-};
-int args_dispatch(const struct args_command *commands, const char *doc, int argc, char **argv);
 
 #endif

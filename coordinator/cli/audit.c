@@ -8,6 +8,7 @@
 
 #include "coordinator/cli/args.h"
 #include "coordinator/cli/commands.h"
+#include "coordinator/cli/parse.h"
 #include "coordinator/cli/connect.h"
 #include "sql/store_audit.h"
 
@@ -182,7 +183,7 @@ int audit_command(int argc, char **argv)
         .children = args_common_children};
     struct audit_request request = {0};
     uint64_t number = 0;
-    argp_parse(&argp, argc, argv, 0, NULL, &request);
+    parse_line(&argp, argc, argv, &request);
     int status = request.share_ppm ? ask(&request, &number) : COMMAND_DONE;
     if (status != COMMAND_DONE)
         return status;
@@ -192,8 +193,8 @@ int audit_command(int argc, char **argv)
     if (number && request.wait)
         status = wait_for(store, number);
     else if (number)
-        fprintf(stderr, "asked for as request %llu; `kroo audit %llu` shows how far it is\n",
-                (unsigned long long)number, (unsigned long long)request.id);
+        args_note("asked for as request %llu; `kroo audit %llu` shows how far it is",
+                  (unsigned long long)number, (unsigned long long)request.id);
     if (status == COMMAND_DONE)
         status = print(store, &request);
     store_close(store);

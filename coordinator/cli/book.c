@@ -5,6 +5,9 @@
 #include <string.h>
 
 #include "coordinator/cli/commands.h"
+#include "coordinator/cli/names.h"
+#include "coordinator/cli/dispatch.h"
+#include "coordinator/cli/parse.h"
 #include "coordinator/cli/connect.h"
 #include "coordinator/cli/launch.h"
 #include "coordinator/cli/table.h"
@@ -164,17 +167,17 @@ static int tell(const struct book_request *request, const struct volume *volume)
         return table_json_print(volume_json(volume));
     artifact_hex(volume->row.sha256, hex);
     printf("%s %s\n", volume->row.name, hex);
-    fprintf(stderr, "%u openings for %s%s\n", volume->row.openings, volume->row.rules,
-            volume->existed ? ", there already" : "");
+    args_note("%u openings for %s%s", volume->row.openings, volume->row.rules,
+              volume->existed ? ", there already" : "");
     if (volume->counts.tried > 0)
-        fprintf(stderr, "kept %llu of %llu tried: %llu duplicates, %llu unbalanced, %llu ended\n",
-                (unsigned long long)volume->counts.kept, (unsigned long long)volume->counts.tried,
-                (unsigned long long)volume->counts.duplicates, (unsigned long long)volume->counts.unbalanced,
-                (unsigned long long)volume->counts.ended);
+        args_note("kept %llu of %llu tried: %llu duplicates, %llu unbalanced, %llu ended",
+                  (unsigned long long)volume->counts.kept, (unsigned long long)volume->counts.tried,
+                  (unsigned long long)volume->counts.duplicates,
+                  (unsigned long long)volume->counts.unbalanced, (unsigned long long)volume->counts.ended);
     if (m->pairs > 0)
-        fprintf(stderr, "of %llu pairs the opening decided %llu (WL): %.1f %%\n",
-                (unsigned long long)m->pairs, (unsigned long long)m->classes[BOOK_CLASS_WL],
-                100.0 * (double)m->classes[BOOK_CLASS_WL] / (double)m->pairs);
+        args_note("of %llu pairs the opening decided %llu (WL): %.1f %%", (unsigned long long)m->pairs,
+                  (unsigned long long)m->classes[BOOK_CLASS_WL],
+                  100.0 * (double)m->classes[BOOK_CLASS_WL] / (double)m->pairs);
     return COMMAND_DONE;
 }
 
@@ -277,9 +280,8 @@ static int load_volume(const struct book_request *request, struct volume *volume
     if (!store)
         return status;
     enum store_error error = store_book_find(store, name, NULL, &volume->row);
-    status = error == STORE_ERROR_REFUSED
-                 ? args_refuse("no book is called \"%.80s\": `kroo book ls` lists them", name)
-                 : connect_failed(store, error);
+    status =
+        error == STORE_ERROR_REFUSED ? names_refuse(store, NAMES_BOOKS, name) : connect_failed(store, error);
     if (status == COMMAND_DONE)
         status = connect_artifact(store, "book", volume->row.sha256, &bytes, &size);
     store_close(store);
@@ -425,7 +427,7 @@ static int book_make_command(int argc, char **argv)
         .children = args_common_children};
     struct book_request request = request_default();
     struct volume volume = {.book = NULL};
-    argp_parse(&argp, argc, argv, 0, NULL, &request);
+    parse_line(&argp, argc, argv, &request);
     int status = upload_check(&request.upload);
     if (status == COMMAND_DONE)
         status = make_volume(&request, &volume);
@@ -454,7 +456,7 @@ static int book_add_command(int argc, char **argv)
     struct volume volume = {.book = NULL};
     uint32_t line = 0;
     request.upload.wanted = true;
-    argp_parse(&argp, argc, argv, 0, NULL, &request.upload);
+    parse_line(&argp, argc, argv, &request.upload);
     int status = upload_check(&request.upload);
     if (status == COMMAND_DONE)
         status = upload_read(request.upload.file, &volume.bytes, &volume.size);
@@ -491,7 +493,7 @@ static int book_ls_command(int argc, char **argv)
         " to_char(b.added_at at time zone 'UTC', 'YYYY-MM-DD HH24:MI') as added, b.note"
         " from kroo.book b order by b.added_at, b.name";
     struct upload request = {.wanted = false};
-    argp_parse(&argp, argc, argv, 0, NULL, &request);
+    parse_line(&argp, argc, argv, &request);
     return upload_list(&request.common, sql, "no opening books: `kroo book make --name N`");
 }
 
@@ -541,7 +543,7 @@ static int book_show_command(int argc, char **argv)
                                      .children = args_common_children};
     struct book_request request = request_default();
     struct volume volume = {.book = NULL};
-    argp_parse(&argp, argc, argv, 0, NULL, &request);
+    parse_line(&argp, argc, argv, &request);
     int status = load_volume(&request, &volume);
     if (status == COMMAND_DONE)
         status = request.upload.common.json ? table_json_print(volume_json(&volume))
@@ -571,7 +573,7 @@ static int book_measure_command(int argc, char **argv)
         .children = args_common_children};
     struct book_request request = request_default();
     struct volume volume = {.book = NULL};
-    argp_parse(&argp, argc, argv, 0, NULL, &request);
+    parse_line(&argp, argc, argv, &request);
     if (request.pairs == 0)
         return args_refuse("zero pairs measure nothing: give at least one");
     int status = load_volume(&request, &volume);
@@ -589,7 +591,7 @@ static int book_measure_command(int argc, char **argv)
 
 int book_command(int argc, char **argv)
 {
-    static const struct args_command commands[] = {
+    static const struct dispatch_entry commands[] = {
         {"make", book_make_command, "make one and add it", true},
         {"add", book_add_command, "add a file", true},
         {"ls", book_ls_command, "list them", true},
@@ -597,5 +599,5 @@ int book_command(int argc, char **argv)
         {"measure", book_measure_command, "play some of its openings as pairs", true},
         {0},
     };
-    return args_dispatch(commands, "Opening books that experiments can use.", argc, argv);
+    return dispatch(commands, "Opening books that experiments can use.", "ls", argc, argv);
 }

@@ -7,6 +7,8 @@
 #include <string.h>
 
 #include "coordinator/calc.h"
+#include "coordinator/cli/args.h"
+#include "coordinator/cli/parse.h"
 
 static const char doc[] =
     "Answers JSON requests, one a line from standard input to standard output."
@@ -24,6 +26,8 @@ static const char doc[] =
 
 static error_t parse_option(int key, char *argument, struct argp_state *state)
 {
+    if (key == ARGP_KEY_INIT)
+        state->child_inputs[0] = state->input;
     if (key != ARGP_KEY_ARG)
         return ARGP_ERR_UNKNOWN;
     argp_error(state, "requests come on standard input, not as \"%s\"", argument);
@@ -61,11 +65,12 @@ static bool line_read(struct line *line)
 
 int calc_command(int argc, char **argv)
 {
-    static const struct argp argp = {.parser = parse_option, .doc = doc};
+    static const struct argp argp = {.parser = parse_option, .doc = doc, .children = args_common_children};
+    struct args_common common = {0}; /* its answers are JSON in any case */
     struct line line = {0};
     bool written = true;
     argp_err_exit_status = 2;
-    argp_parse(&argp, argc, argv, 0, NULL, NULL);
+    parse_line(&argp, argc, argv, &common);
     while (written && line_read(&line)) {
         char *answer = calc_answer(line.text ? line.text : "", line.length);
         /* Each answer leaves at once: the asker may be a program that waits for it. */

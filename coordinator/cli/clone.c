@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "coordinator/cli/commands.h"
+#include "coordinator/cli/parse.h"
 #include "coordinator/cli/connect.h"
 #include "coordinator/cli/launch.h"
 #include "coordinator/record.h"
@@ -135,7 +136,7 @@ int clone_command(int argc, char **argv)
                "Examples:\n  kroo clone 12\n  kroo clone 12 --same-seed --pairs 2000 --wait",
         .children = args_common_children};
     struct clone clone = {0};
-    argp_parse(&argp, argc, argv, 0, NULL, &clone);
+    parse_line(&argp, argc, argv, &clone);
     if (clone.same_seed && clone.launch.has_seed)
         return args_refuse("--seed and --same-seed contradict each other: give one");
     int status;

@@ -16,10 +16,12 @@
 #include "coordinator/captures.h"
 #include "coordinator/cli/args.h"
 #include "coordinator/cli/commands.h"
+#include "coordinator/cli/parse.h"
 #include "coordinator/cli/connect.h"
 #include "coordinator/cli/daemon.h"
 #include "coordinator/cli/postgres.h"
 #include "coordinator/cli/sealing.h"
+#include "coordinator/cli/table.h"
 #include "coordinator/cli/web.h"
 #include "proto/artifact.h"
 #include "sql/migrate.h"
@@ -363,10 +365,10 @@ static void say_up(const struct cluster *cluster, const struct up_request *reque
     char url[WEB_URL];
     web_url(cluster->web, url);
     if (request->common.json) {
-        printf("{\"dir\":\"%s\",\"config\":\"%s\",\"database\":\"%s\",\"endpoint\":\"%s\",\"workers\":%d,"
-               "\"web\":\"%s\"}\n",
-               cluster->dir, cluster->config, cluster->postgres.conninfo, cluster->endpoint, request->workers,
-               url);
+        table_json_print(json_pack("{s:s, s:s, s:s, s:s, s:i, s:s}", "dir", cluster->dir, "config",
+                                   cluster->config, "database", cluster->postgres.conninfo, "endpoint",
+                                   cluster->endpoint, "workers",
+                                   request->database_only ? 0 : request->workers, "web", url));
         return;
     }
     printf("up: %d worker%s, settings in %s\n", request->database_only ? 0 : request->workers,
@@ -399,7 +401,7 @@ int up_command(int argc, char **argv)
     };
     struct up_request request = {.workers = (int)sysconf(_SC_NPROCESSORS_ONLN)};
     struct cluster cluster;
-    argp_parse(&argp, argc, argv, 0, NULL, &request);
+    parse_line(&argp, argc, argv, &request);
     int status = open_cluster(&cluster, request.common.dir, true) == 0 ? bring_up(&cluster, &request)
                                                                        : COMMAND_REFUSED;
     if (status == COMMAND_DONE)
@@ -432,7 +434,7 @@ int down_command(int argc, char **argv)
     struct args_common common = {0};
     struct cluster cluster;
     char pids[PATH_MAX];
-    argp_parse(&argp, argc, argv, 0, NULL, &common);
+    parse_line(&argp, argc, argv, &common);
     if (open_cluster(&cluster, common.dir, false) != 0) {
         close_cluster(&cluster);
         return COMMAND_REFUSED;
@@ -444,7 +446,9 @@ int down_command(int argc, char **argv)
     bool stopped = postgres_down(&cluster.postgres);
     if (!stopped)
         args_refuse("PostgreSQL does not stop: see %s/log", cluster.postgres.home);
-    else if (!common.json)
+    else if (common.json)
+        table_json_print(json_pack("{s:s, s:b}", "dir", cluster.dir, "is_running", false));
+    else
         printf("down: nothing of %s runs any more\n", cluster.dir);
     close_cluster(&cluster);
     return stopped ? COMMAND_DONE : COMMAND_REFUSED;
@@ -516,7 +520,7 @@ int migrate_command(int argc, char **argv)
     };
     struct args_common common = {0};
     char reason[512];
-    argp_parse(&argp, argc, argv, 0, NULL, &common);
+    parse_line(&argp, argc, argv, &common);
     int applied = -1, status;
     uint64_t segments = 0;
     struct settings *settings = connect_settings(&common, &status);
@@ -535,7 +539,8 @@ int migrate_command(int argc, char **argv)
     if (applied < 0)
         return args_refuse("migrate: %s", reason);
     if (common.json)
-        printf("{\"applied\":%d}\n", applied);
+        table_json_print(
+            json_pack("{s:i, s:I}", "applied", applied, "captures_segments", (json_int_t)segments));
     else
         printf("%d applied\n", applied);
     if (segments > 0 && !common.json)

@@ -18,7 +18,7 @@ command_main tune_command;                    /* tune.c */
 command_main tune_show_command;               /* tune_show.c */
 command_main clone_command;                   /* clone.c */
 command_main show_command;                    /* show.c */
-command_main watch_command;                   /* follow.c */
+command_main watch_command;                   /* watch.c */
 command_main pause_command, resume_command;   /* control.c */
 command_main stop_command, status_command;    /* control.c */
 command_main ls_command;                      /* lists.c */
@@ -54,6 +54,9 @@ command_main replay_fault_command;            /* faults.c */
 command_main key_command;                     /* key.c */
 command_main up_command, down_command;        /* cluster.c */
 command_main sql_command, migrate_command;    /* cluster.c */
+command_main overview_command;                /* overview.c */
+command_main names_command;                   /* names.c */
+command_main doctor_command;                  /* doctor.c */
 command_main web_command;                     /* web.c */
 
 #endif

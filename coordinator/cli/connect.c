@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "coordinator/cli/commands.h"
+#include "coordinator/cli/parse.h"
 #include "coordinator/cli/table.h"
 #include "engine/build.h"
 #include "coordinator/tune_history.h"
@@ -180,6 +181,7 @@ struct coordinator_link {
     size_t count;
     uint64_t request;
     uint64_t nonce;
+    int hello_ms, request_ms;
     bool welcomed;
     char engine_build[MESSAGE_NAME_MAX];
 };
@@ -323,7 +325,7 @@ static int greet(struct coordinator_link *link, int64_t deadline_ms)
 static int greet_endpoints(struct coordinator_link *link, const char *text)
 {
     char reason[256];
-    int64_t end = progress_now_ms() + CONNECT_HELLO_MS;
+    int64_t end = progress_now_ms() + link->hello_ms;
     for (;;) {
         int64_t deadline = progress_now_ms() + CONNECT_TRY_MS;
         int status = greet(link, deadline < end ? deadline : end);
@@ -363,7 +365,8 @@ static struct dealer *open_dealer(const struct settings *settings, const struct 
     return dealer;
 }
 
-struct coordinator_link *link_open(const struct settings *settings, int *status)
+static struct coordinator_link *open_link(const struct settings *settings, int hello_ms, int request_ms,
+                                          int *status)
 {
     const char *text = settings_get(settings, "endpoint", NULL);
     struct coordinator_link *link = calloc(1, sizeof *link);
@@ -372,6 +375,8 @@ struct coordinator_link *link_open(const struct settings *settings, int *status)
         args_refuse("out of memory");
         return NULL;
     }
+    link->hello_ms = hello_ms;
+    link->request_ms = request_ms;
     if (!text || split_endpoints(link, text) != 0) {
         args_refuse(text ? "the setting `endpoint` is not a list of at most eight addresses"
                          : "no setting `endpoint` says where the coordinator is: `kroo up` starts a private "
@@ -388,6 +393,16 @@ struct coordinator_link *link_open(const struct settings *settings, int *status)
         return link;
     link_close(link);
     return NULL;
+}
+
+struct coordinator_link *link_open(const struct settings *settings, int *status)
+{
+    return open_link(settings, CONNECT_HELLO_MS, CONNECT_REQUEST_MS, status);
+}
+
+struct coordinator_link *link_open_within(const struct settings *settings, int patience_ms, int *status)
+{
+    return open_link(settings, patience_ms, patience_ms, status);
 }
 
 /* What the reply means: COMMAND_DONE to hand it out, -1 to ask again after a pause. */
@@ -413,7 +428,7 @@ static int judge_reply(const struct message *reply, enum message_kind expected, 
 int link_ask(struct coordinator_link *link, struct message *request, enum message_kind expected,
              struct message *reply)
 {
-    int64_t deadline = progress_now_ms() + CONNECT_REQUEST_MS;
+    int64_t deadline = progress_now_ms() + link->request_ms;
     for (;;) {
         int status = transmit(link, request, deadline);
         if (status == COMMAND_DONE)
@@ -453,7 +468,7 @@ int connect_list(int argc, char **argv, const char *doc, const char *sql, const 
 {
     const struct argp argp = {.parser = list_parse, .doc = doc, .children = args_common_children};
     struct args_common common = {0};
-    argp_parse(&argp, argc, argv, 0, NULL, &common);
+    parse_line(&argp, argc, argv, &common);
     int status;
     struct store *store = connect_reader(&common, &status);
     if (!store)

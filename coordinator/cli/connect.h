@@ -50,10 +50,13 @@ int connect_weights(struct store *store, const uint8_t sha256[STORE_HASH], void 
 struct coordinator_link;
 /* HELLO to the coordinator and WELCOME back, within CONNECT_HELLO_MS. NULL: *status is set. */
 struct coordinator_link *link_open(const struct settings *settings, int *status);
+/* The same for who cannot wait so long, neither for the greeting nor for any answer. */
+struct coordinator_link *link_open_within(const struct settings *settings, int patience_ms, int *status);
 void link_close(struct coordinator_link *link);
 /* The engine build of the coordinator. */
 const char *link_engine_build(const struct coordinator_link *link);
-/* Sends `request` (its number is set here) and waits for its answer within CONNECT_REQUEST_MS; comes back as
+/* Sends `request` (its number is set here) and waits for its answer within CONNECT_REQUEST_MS
+ * (or the patience it was opened with); comes back as
  * often as a busy coordinator asks for. COMMAND_DONE: `reply` is of kind `expected` and message_done is the
  * caller's. */
 int link_ask(struct coordinator_link *link, struct message *request, enum message_kind expected,

@@ -7,6 +7,8 @@
 
 #include "coordinator/cli/args.h"
 #include "coordinator/cli/commands.h"
+#include "coordinator/cli/names.h"
+#include "coordinator/cli/parse.h"
 #include "coordinator/cli/connect.h"
 #include "coordinator/cli/table.h"
 #include "coordinator/specification.h"
@@ -137,7 +139,7 @@ static int plain_verb(int argc, char **argv, enum message_verb verb, const char 
     struct control control = {.reason = "",
                               .takes_tournament = strcmp(of, EITHER) == 0,
                               .of_tournament = strcmp(of, TOURNAMENT) == 0};
-    argp_parse(&argp, argc, argv, 0, NULL, &control);
+    parse_line(&argp, argc, argv, &control);
     return perform(&control, verb, 0, control.reason);
 }
 
@@ -197,7 +199,7 @@ int reject_command(int argc, char **argv)
 static int priority_verb(int argc, char **argv, const struct argp *argp, struct control *control)
 {
     int32_t priority = 0;
-    argp_parse(argp, argc, argv, 0, NULL, control);
+    parse_line(argp, argc, argv, control);
     if (args_parse_priority(control->word, &priority) != 0)
         return args_refuse("a priority lies within -%d and %d, not \"%.40s\"", SPECIFICATION_PRIORITY_MAX,
                            SPECIFICATION_PRIORITY_MAX, control->word);
@@ -234,7 +236,7 @@ int note_command(int argc, char **argv)
                "Examples:\n  kroo note 12 'the weights of the cold room'\n  kroo note week 'of the summer'",
         .children = args_common_children};
     struct control control = {.second = "note", .takes_tournament = true};
-    argp_parse(&argp, argc, argv, 0, NULL, &control);
+    parse_line(&argp, argc, argv, &control);
     return perform(&control, MESSAGE_VERB_NOTE, 0, control.word);
 }
 
@@ -283,15 +285,14 @@ int tournament_note(int argc, char **argv)
                                             "Example:\n  kroo tournament note week 'of the summer'",
                                      .children = args_common_children};
     struct control control = {.second = "note", .of_tournament = true};
-    argp_parse(&argp, argc, argv, 0, NULL, &control);
+    parse_line(&argp, argc, argv, &control);
     return perform(&control, MESSAGE_VERB_NOTE, 0, control.word);
 }
 
 /* What goes, and what keeps it. COMMAND_DONE when somebody said yes to it. */
 static int confirm(const struct control *control)
 {
-    char id[24], answer[16] = "";
-    const char *parameters[] = {id};
+    char answer[16] = "";
     struct store_table table;
     int status;
     if (control->yes)
@@ -301,21 +302,20 @@ static int confirm(const struct control *control)
     struct store *store = connect_reader(&control->common, &status);
     if (!store)
         return status;
-    snprintf(id, sizeof id, "%llu", (unsigned long long)control->id);
-    status =
-        connect_query(store, "select games_stored, note from kroo.experiment_progress where id = $1::bigint",
-                      parameters, 1, &table);
+    status = connect_query_of(store,
+                              "select games_stored, note from kroo.experiment_progress where id = $1::bigint",
+                              control->id, &table);
+    if (status == COMMAND_DONE && table.rows == 0) {
+        store_table_done(&table);
+        status = names_refuse_experiment(store, control->id);
+    }
     store_close(store);
     if (status != COMMAND_DONE)
         return status;
-    if (table.rows == 1)
-        fprintf(stderr,
-                "experiment %s, \"%s\": its %s games and everything about it will be gone. Delete it? [y/N] ",
-                id, store_cell(&table, 0, 1), store_cell(&table, 0, 0));
-    bool there = table.rows == 1;
+    fprintf(stderr,
+            "experiment %llu, \"%s\": its %s games and everything about it will be gone. Delete it? [y/N] ",
+            (unsigned long long)control->id, store_cell(&table, 0, 1), store_cell(&table, 0, 0));
     store_table_done(&table);
-    if (!there)
-        return args_refuse("there is no experiment %s: `kroo ls` lists them", id);
     bool yes = fgets(answer, sizeof answer, stdin) && (answer[0] == 'y' || answer[0] == 'Y');
     return yes ? COMMAND_DONE : args_refuse("not deleted");
 }
@@ -338,7 +338,7 @@ int delete_command(int argc, char **argv)
                "Example:\n  kroo delete 12 --reason 'a test of the test' --yes",
         .children = args_common_children};
     struct control control = {.reason = ""};
-    argp_parse(&argp, argc, argv, 0, NULL, &control);
+    parse_line(&argp, argc, argv, &control);
     int status = confirm(&control);
     return status == COMMAND_DONE ? perform(&control, MESSAGE_VERB_DELETE, 0, control.reason) : status;
 }
@@ -382,7 +382,7 @@ int status_command(int argc, char **argv)
                "Examples:\n  kroo status\n  kroo status --json | jq .",
         .children = args_common_children};
     struct control control = {0};
-    argp_parse(&argp, argc, argv, 0, NULL, &control);
+    parse_line(&argp, argc, argv, &control);
     struct message request = {.kind = MESSAGE_STATUS_REQUEST}, reply;
     int status = ask_once(&control.common, &request, MESSAGE_STATUS_REPLY, &reply);
     if (status != COMMAND_DONE)

@@ -238,7 +238,7 @@ static int look_on(struct driver *driver, const char *what, const char *sql, con
         struct standing standing = sum_up(&table);
         store_table_done(&table);
         if (is_first) {
-            progress_init(&progress, what, "pairs", standing.planned, false);
+            progress_init(&progress, what, "pairs", standing.planned, args_hides_progress());
             progress.first = standing.pairs;
         }
         snprintf(note, sizeof note, "%llu of %llu matches done", (unsigned long long)standing.ended,

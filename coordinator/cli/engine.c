@@ -1,5 +1,7 @@
 /* `kroo engine`: programs that can play besides the engine inside every worker. */
 #include "coordinator/cli/commands.h"
+#include "coordinator/cli/dispatch.h"
+#include "coordinator/cli/parse.h"
 #include "coordinator/cli/engine_add.h"
 #include "coordinator/cli/sealing.h"
 #include "coordinator/cli/upload.h"
@@ -23,18 +25,18 @@ static int engine_ls(int argc, char **argv)
         "p.sha256 = "
         "e.sha256 order by e.added_at, e.name";
     struct upload request = {0};
-    argp_parse(&argp, argc, argv, 0, NULL, &request);
+    parse_line(&argp, argc, argv, &request);
     return upload_list(&request.common, sql,
                        "no engines but the built-in one: `kroo engine add FILE --name N`");
 }
 
 int engine_command(int argc, char **argv)
 {
-    static const struct args_command commands[] = {
+    static const struct dispatch_entry commands[] = {
         {"add", engine_add_command, "add a program that can play", true},
         {"sign", engine_sign_command, "sign one that is there already", true},
         {"ls", engine_ls, "list them", true},
         {0},
     };
-    return args_dispatch(commands, "Engines: other programs that workers run as players.", argc, argv);
+    return dispatch(commands, "Engines: other programs that workers run as players.", "ls", argc, argv);
 }

@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "coordinator/cli/commands.h"
+#include "coordinator/cli/parse.h"
 #include "coordinator/cli/connect.h"
 #include "coordinator/cli/engine_program.h"
 #include "coordinator/cli/sealing.h"
@@ -126,8 +127,8 @@ static int tell(const struct upload *upload, const struct store_engine *engine, 
     if (level == CONFINE_LIMITS)
         args_warn("it was tried with %s, without a root and a network of its own: %s",
                   confine_level_text(level), why);
-    fprintf(stderr, "%s%s; play with it by `kroo match A B --engine-a %s`\n", engine->program,
-            existed ? ", there already" : "", engine->name);
+    args_note("%s%s; play with it by `kroo match A B --engine-a %s`", engine->program,
+              existed ? ", there already" : "", engine->name);
     return COMMAND_DONE;
 }
 
@@ -363,7 +364,7 @@ int engine_add_command(int argc, char **argv)
     struct addition addition = {.upload = {.wanted = false}};
     void *bytes = NULL;
     size_t size = 0;
-    argp_parse(&argp, argc, argv, 0, NULL, &addition);
+    parse_line(&argp, argc, argv, &addition);
     signal(SIGPIPE, SIG_IGN);
     int status = upload_check(&addition.upload);
     if (status == COMMAND_DONE)

@@ -17,7 +17,7 @@ int engine_program_build(const void *archive, size_t archive_size, const struct 
     int status = private_file_create(&copy, archive, archive_size);
     if (status != COMMAND_DONE)
         return status;
-    fprintf(stderr, "building: %s\n", set->recipe);
+    args_note("building: %s", set->recipe);
     struct build_request request = {
         .archive = copy.path, .set = set, .scratch = copy.folder, .build_ms = BUILD_MS};
     if (build_program(&request, bytes, size, reason) != 0)

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "coordinator/cli/commands.h"
+#include "coordinator/cli/parse.h"
 #include "coordinator/cli/connect.h"
 #include "coordinator/cli/replay.h"
 #include "coordinator/specification.h"
@@ -72,7 +73,7 @@ int faults_command(int argc, char **argv)
     struct faults faults = {.limit = 50};
     char id[24], limit[24];
     const char *parameters[] = {id, limit};
-    argp_parse(&argp, argc, argv, 0, NULL, &faults);
+    parse_line(&argp, argc, argv, &faults);
     snprintf(id, sizeof id, "%llu", (unsigned long long)faults.id);
     snprintf(limit, sizeof limit, "%llu", (unsigned long long)faults.limit);
     int status;
@@ -122,30 +123,28 @@ static error_t fault_parse(int key, char *text, struct argp_state *state)
 
 static int load_fault(struct fault *fault, struct store *store)
 {
-    char id[24];
-    const char *parameters[] = {id};
-    snprintf(id, sizeof id, "%llu", (unsigned long long)fault->id);
-    int status = connect_query(store,
-                               "select experiment_id, pair_no, leg, kind, coalesce(side, ''), moves, why, "
-                               "coalesce((select l.scale_ppm "
-                               "from kroo.lease l where l.experiment_id = f.experiment_id and l.session_id = "
-                               "f.session_id and l.attempt "
-                               "= f.attempt and f.pair_no between l.first_pair and l.first_pair + "
-                               "l.pair_count - 1 limit 1), 1000000) "
-                               "from kroo.fault_report f where id = $1::bigint",
-                               parameters, 1, &fault->row);
+    int status =
+        connect_query_of(store,
+                         "select experiment_id, pair_no, leg, kind, coalesce(side, ''), moves, why, "
+                         "coalesce((select l.scale_ppm "
+                         "from kroo.lease l where l.experiment_id = f.experiment_id and l.session_id = "
+                         "f.session_id and l.attempt "
+                         "= f.attempt and f.pair_no between l.first_pair and l.first_pair + "
+                         "l.pair_count - 1 limit 1), 1000000) "
+                         "from kroo.fault_report f where id = $1::bigint",
+                         fault->id, &fault->row);
     if (status != COMMAND_DONE)
         return status;
     if (fault->row.rows != 1)
-        return args_refuse("there is no fault %s: `kroo faults` lists them", id);
+        return args_refuse("there is no fault %llu: `kroo faults` lists them", (unsigned long long)fault->id);
     if (!store_cell(&fault->row, 0, 1)[0])
-        return args_refuse("fault %s is no game's (%s: %s)", id, store_cell(&fault->row, 0, 3),
-                           store_cell(&fault->row, 0, 6));
+        return args_refuse("fault %llu is no game's (%s: %s)", (unsigned long long)fault->id,
+                           store_cell(&fault->row, 0, 3), store_cell(&fault->row, 0, 6));
     struct replay *replay = &fault->replay;
     if (args_parse_number(store_cell(&fault->row, 0, 0), 1, INT64_MAX, &replay->id) != 0 ||
         args_parse_number(store_cell(&fault->row, 0, 1), 0, INT64_MAX, &replay->pair) != 0 ||
         args_parse_number(store_cell(&fault->row, 0, 2), 0, 1, &replay->leg) != 0)
-        return args_refuse("fault %s cannot be read", id);
+        return args_refuse("fault %llu cannot be read", (unsigned long long)fault->id);
     replay->players[0].move_ms = replay->players[1].move_ms = (int)fault->move_ms;
     return replay_load(replay, store);
 }
@@ -333,7 +332,7 @@ int replay_fault_command(int argc, char **argv)
             "Examples:\n  kroo faults 12\n  kroo replay-fault 3",
         .children = args_common_children};
     struct fault fault = {.game_ms = GAME_MS};
-    argp_parse(&argp, argc, argv, 0, NULL, &fault);
+    parse_line(&argp, argc, argv, &fault);
     signal(SIGPIPE, SIG_IGN);
     int status;
     struct store *store = connect_reader(&fault.replay.common, &status);

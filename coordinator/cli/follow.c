@@ -7,6 +7,7 @@
 
 #include "coordinator/cli/args.h"
 #include "coordinator/cli/commands.h"
+#include "coordinator/cli/names.h"
 #include "coordinator/cli/connect.h"
 #include "coordinator/cli/table.h"
 #include "coordinator/record.h"
@@ -61,8 +62,7 @@ static int look(struct follow *follow)
         if (follow->store)
             error = record_load(follow->store, follow->experiment, &follow->record);
         if (error == STORE_ERROR_REFUSED)
-            return args_refuse("there is no experiment %llu: `kroo ls` lists them",
-                               (unsigned long long)follow->experiment);
+            return names_refuse_experiment(follow->store, follow->experiment);
         if (error != STORE_ERROR_CONNECTION)
             return connect_failed(follow->store, error);
         int64_t now = progress_now_ms();
@@ -162,7 +162,9 @@ static int conclude(const struct follow *follow)
 {
     const struct record *record = &follow->record;
     if (interrupted) {
-        fprintf(stderr, "\nexperiment %llu goes on: `kroo watch %llu` follows it, `kroo stop %llu` ends it\n",
+        if (follow->started && !follow->json)
+            fputc('\n', stderr); /* behind the bar */
+        fprintf(stderr, "experiment %llu goes on: `kroo watch %llu` follows it, `kroo stop %llu` ends it\n",
                 (unsigned long long)follow->experiment, (unsigned long long)follow->experiment,
                 (unsigned long long)follow->experiment);
         return COMMAND_DONE;
@@ -205,24 +207,25 @@ int follow_experiment(const struct settings *settings, uint64_t experiment, bool
     return status == COMMAND_DONE ? conclude(&follow) : status;
 }
 
-int watch_command(int argc, char **argv)
+int follow_check(const struct settings *settings, uint64_t experiment)
 {
-    static const struct argp argp = {
-        .parser = args_experiment_parse,
-        .args_doc = "ID",
-        .doc =
-            "Follow an experiment to its end: a bar with rate and time left on a terminal, plain lines "
-            "otherwise. Exit status 0 when it finished, 1 when it was stopped or is blocked. Ctrl-C ends the "
-            "watching, not the experiment.\v"
-            "Examples:\n  kroo watch 12\n  kroo watch 12 --json | tail -n 1",
-        .children = args_common_children};
-    struct args_experiment watch = {0};
-    argp_parse(&argp, argc, argv, 0, NULL, &watch);
-    int status;
-    struct settings *settings = connect_settings(&watch.common, &status);
-    if (!settings)
-        return status;
-    status = follow_experiment(settings, watch.id, watch.common.json);
-    settings_destroy(settings);
+    struct follow follow = {.settings = settings, .experiment = experiment};
+    follow.store = connect_store(settings, "kroo_reader");
+    if (!follow.store)
+        return COMMAND_NO_CONNECTION;
+    int status = look(&follow);
+    store_close(follow.store);
     return status;
+}
+
+int follow_conclude(const struct settings *settings, uint64_t experiment)
+{
+    struct follow follow = {.settings = settings, .experiment = experiment};
+    follow.store = connect_store(settings, "kroo_reader");
+    if (!follow.store)
+        return COMMAND_NO_CONNECTION;
+    int status = look(&follow);
+    store_close(follow.store);
+    interrupted = status == COMMAND_DONE && record_is_open(&follow.record);
+    return status == COMMAND_DONE ? conclude(&follow) : status;
 }

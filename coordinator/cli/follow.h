@@ -12,5 +12,9 @@
  * new, the last one with the verdict). COMMAND_DONE when it finished, COMMAND_REFUSED when it was stopped or
  * is blocked. An interrupt leaves the experiment as it is and says so. */
 int follow_experiment(const struct settings *settings, uint64_t experiment, bool json);
+/* Is there such an experiment? COMMAND_DONE, or said why not. */
+int follow_check(const struct settings *settings, uint64_t experiment);
+/* How it ended, as follow_experiment tells it; or that it goes on. */
+int follow_conclude(const struct settings *settings, uint64_t experiment);
 
 #endif

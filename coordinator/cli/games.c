@@ -5,6 +5,8 @@
 
 #include "coordinator/cli/args.h"
 #include "coordinator/cli/commands.h"
+#include "coordinator/cli/names.h"
+#include "coordinator/cli/parse.h"
 #include "coordinator/cli/connect.h"
 #include "coordinator/cli/output.h"
 #include "coordinator/export.h"
@@ -207,8 +209,7 @@ static int prepare(struct games *games, struct store *store)
 {
     enum store_error error = record_load(store, games->id, &games->record);
     if (error == STORE_ERROR_REFUSED)
-        return args_refuse("there is no experiment %llu: `kroo ls` lists them",
-                           (unsigned long long)games->id);
+        return names_refuse_experiment(store, games->id);
     if (error != STORE_OK)
         return connect_failed(store, error);
     artifact_hex(games->record.experiment.a.weights, games->hash_a);
@@ -238,7 +239,7 @@ static int run(struct games *games)
         else
             output_abandon(&games->output);
         if (status == COMMAND_DONE && games->out)
-            fprintf(stderr, "%llu games written to %s\n", (unsigned long long)games->written, games->out);
+            args_note("%llu games written to %s", (unsigned long long)games->written, games->out);
     }
     store_close(store);
     return status;
@@ -272,7 +273,7 @@ int games_command(int argc, char **argv)
     if (!games)
         return args_refuse("out of memory");
     games->last = INT64_MAX;
-    argp_parse(&argp, argc, argv, 0, NULL, games);
+    parse_line(&argp, argc, argv, games);
     if (games->common.json)
         games->format = GAMES_JSON;
     int status = run(games);

@@ -1,5 +1,6 @@
 /* `kroo key`: key pairs in files, and the allow-list in the database. */
 #include <errno.h>
+#include <poll.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -9,10 +10,15 @@
 
 #include "coordinator/cli/args.h"
 #include "coordinator/cli/commands.h"
+#include "coordinator/cli/names.h"
+#include "coordinator/cli/dispatch.h"
+#include "coordinator/cli/parse.h"
 #include "coordinator/cli/connect.h"
 #include "coordinator/cli/table.h"
 #include "proto/keys.h"
+#include "proto/progress.h"
 #include "proto/seal.h"
+#include "sql/store_notice.h"
 
 enum { OPTION_OUT = 0x3000, OPTION_ROLE, OPTION_SIGNING };
 
@@ -117,7 +123,7 @@ static int key_new(int argc, char **argv)
             "  kroo engine add kroo-engine --name release-1 --sign keys/release.sign.key",
         .children = args_common_children};
     struct key_request request = {.out = ".", .wanted = 1};
-    argp_parse(&argp, argc, argv, 0, NULL, &request);
+    parse_line(&argp, argc, argv, &request);
     char public_key[SEAL_KEY_TEXT + KEYS_TEXT], path[1200];
     const char *name = request.words[0];
     if (check_name(name) != COMMAND_DONE || make_folder(request.out) != COMMAND_DONE ||
@@ -130,13 +136,12 @@ static int key_new(int argc, char **argv)
                                           json_sprintf("%s.pub", path)));
     printf("%s\n", public_key);
     if (request.signing)
-        fprintf(stderr,
-                "secret in %s.key, public in %s.pub; sign by `kroo engine add ... --sign %s.key`, give "
-                "workers --trust %s.pub\n",
-                path, path, path, path);
+        args_note("secret in %s.key, public in %s.pub; sign by `kroo engine add ... --sign %s.key`, give "
+                  "workers --trust %s.pub",
+                  path, path, path, path);
     else
-        fprintf(stderr, "secret in %s.key, public in %s.pub; allow it with `kroo key allow %s %s.pub`\n",
-                path, path, name, path);
+        args_note("secret in %s.key, public in %s.pub; allow it with `kroo key allow %s %s.pub`", path, path,
+                  name, path);
     return COMMAND_DONE;
 }
 
@@ -147,6 +152,29 @@ static int tell(const struct key_request *request, const struct store_peer *peer
         return table_json_print(json_pack("{s:s, s:s, s:s, s:s}", "name", peer->name, "public_key",
                                           peer->public_key, "role", peer->role, "done", what));
     printf("%s %s (%s) as %s\n", what, peer->name, peer->public_key, peer->role);
+    return COMMAND_DONE;
+}
+
+/* The leading coordinator goes by the changed list before we return; without one there is nobody to wait for.
+ */
+static int wait_until_in_force(struct store *store)
+{
+    enum { PATIENCE_MS = 5000, LOOK_MS = 10 };
+    int64_t until_ms = progress_now_ms() + PATIENCE_MS;
+    for (;;) {
+        uint64_t lag = 0;
+        int status = connect_failed(store, store_peers_lag(store, &lag));
+        if (status != COMMAND_DONE || lag == 0)
+            return status;
+        if (progress_now_ms() >= until_ms)
+            break;
+        poll(NULL, 0, LOOK_MS);
+    }
+    fprintf(stderr,
+            "the allow-list is changed, but the coordinator has not said within %d s that it goes by it: it "
+            "reads "
+            "the list every two seconds; `kroo status` shows whether it works\n",
+            PATIENCE_MS / 1000);
     return COMMAND_DONE;
 }
 
@@ -164,11 +192,11 @@ static int key_allow(int argc, char **argv)
         .args_doc = "NAME PUBLIC",
         .doc =
             "Allow a key to connect. PUBLIC is a NAME.pub file or the 40 letters themselves. The coordinator "
-            "takes notice within a few seconds.\v"
+            "goes by it from when this returns.\v"
             "Example:\n  kroo key allow node7 keys/node7.pub --role worker",
         .children = args_common_children};
     struct key_request request = {.role = "worker", .wanted = 2};
-    argp_parse(&argp, argc, argv, 0, NULL, &request);
+    parse_line(&argp, argc, argv, &request);
     struct store_peer peer = {0};
     char reason[512];
     if (check_name(request.words[0]) != COMMAND_DONE)
@@ -182,6 +210,8 @@ static int key_allow(int argc, char **argv)
     if (!store)
         return status;
     status = connect_failed(store, store_peer_allow(store, &peer, connect_caller()));
+    if (status == COMMAND_DONE)
+        status = wait_until_in_force(store);
     store_close(store);
     return status == COMMAND_DONE ? tell(&request, &peer, "allowed") : status;
 }
@@ -203,7 +233,7 @@ static int revoke_matching(struct store *store, const struct key_request *reques
     }
     free(list);
     if (status == COMMAND_DONE && matched == 0)
-        return args_refuse("no allowed key is called \"%.80s\": `kroo key ls` lists them", request->words[0]);
+        return names_refuse(store, NAMES_KEYS, request->words[0]);
     return status;
 }
 
@@ -213,17 +243,19 @@ static int key_revoke(int argc, char **argv)
         .parser = key_parse,
         .args_doc = "NAME",
         .doc =
-            "Revoke a key, by its name or its 40 letters: it cannot connect any more, and what it sends over "
-            "an open connection is refused. Its past results stay.\v"
+            "Revoke a key, by its name or its 40 letters: it cannot connect any more, and its next message "
+            "over an open connection is refused, from when this returns. Its past results stay.\v"
             "Example:\n  kroo key revoke node7",
         .children = args_common_children};
     struct key_request request = {.wanted = 1};
-    argp_parse(&argp, argc, argv, 0, NULL, &request);
+    parse_line(&argp, argc, argv, &request);
     int status;
     struct store *store = connect_as(&request.common, "kroo_coordinator", &status);
     if (!store)
         return status;
     status = revoke_matching(store, &request);
+    if (status == COMMAND_DONE)
+        status = wait_until_in_force(store);
     store_close(store);
     return status;
 }
@@ -233,7 +265,7 @@ static int key_ls(int argc, char **argv)
     static const struct argp argp = {
         .parser = key_parse, .doc = "List the keys that may connect.", .children = args_common_children};
     struct key_request request = {0};
-    argp_parse(&argp, argc, argv, 0, NULL, &request);
+    parse_line(&argp, argc, argv, &request);
     int status;
     struct store *store = connect_as(&request.common, "kroo_coordinator", &status);
     if (!store)
@@ -261,16 +293,15 @@ static int key_ls(int argc, char **argv)
 
 int key_command(int argc, char **argv)
 {
-    static const struct args_command commands[] = {
+    static const struct dispatch_entry commands[] = {
         {"new", key_new, "make a key pair", true},
         {"allow", key_allow, "let a public key connect", true},
         {"revoke", key_revoke, "let it connect no more", true},
         {"ls", key_ls, "list the keys that may connect", true},
         {0},
     };
-    return args_dispatch(
-        commands,
-        "CURVE keys of workers and of `kroo` itself. The local socket of a private cluster needs "
-        "none.",
-        argc, argv);
+    return dispatch(commands,
+                    "CURVE keys of workers and of `kroo` itself. The local socket of a private cluster needs "
+                    "none.",
+                    "ls", argc, argv);
 }

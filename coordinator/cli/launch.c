@@ -6,6 +6,7 @@
 #include <sys/random.h>
 
 #include "coordinator/cli/commands.h"
+#include "coordinator/cli/names.h"
 #include "coordinator/cli/connect.h"
 #include "coordinator/cli/follow.h"
 #include "coordinator/cli/live.h"
@@ -286,7 +287,7 @@ int launch_find_weights(struct store *store, const char *text, const char *rules
     uint64_t number = 0;
     enum store_error error = store_weights_find(store, text, &found, &number);
     if (error == STORE_ERROR_REFUSED)
-        return args_refuse("weights \"%.80s\": %s (`kroo weights ls` lists them)", text, store_reason(store));
+        return names_refuse_weights(store, text);
     if (error != STORE_OK)
         return connect_failed(store, error);
     if (strcmp(found.rules, rules) != 0)
@@ -538,8 +539,8 @@ static int adopt_existing(struct launch *launch, const struct settings *settings
     if (status != COMMAND_DONE)
         return status;
     record_specification(&record, &there);
-    fprintf(stderr, "the key \"%s\" is known: this is experiment %llu, nothing new was made\n",
-            launch->create.idempotency_key, (unsigned long long)experiment);
+    args_note("the key \"%s\" is known: this is experiment %llu, nothing new was made",
+              launch->create.idempotency_key, (unsigned long long)experiment);
     launch->create = there;
     return COMMAND_DONE;
 }
@@ -574,10 +575,10 @@ static int submit(struct launch *launch, const struct settings *settings)
         return status;
     launch->experiment = done.experiment;
     if (!done.existed && !launch->has_seed && !launch->common.json)
-        fprintf(stderr, "seed %llu\n", (unsigned long long)launch->create.spec.seed);
+        args_note("seed %llu", (unsigned long long)launch->create.spec.seed);
     if (!launch->common.json && strstr(done.text, "approve"))
-        fprintf(stderr, "experiment %llu waits: an operator lets it run by `kroo approve %llu`\n",
-                (unsigned long long)done.experiment, (unsigned long long)done.experiment);
+        args_note("experiment %llu waits: an operator lets it run by `kroo approve %llu`",
+                  (unsigned long long)done.experiment, (unsigned long long)done.experiment);
     if (launch->common.json)
         status = print_json(launch, &done);
     else

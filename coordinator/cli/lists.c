@@ -1,9 +1,12 @@
 /* `kroo ls`, `kroo events`: one query, one table each. */
 #include <stdio.h>
+#include <string.h>
 
 #include "coordinator/cli/args.h"
 #include "coordinator/cli/commands.h"
+#include "coordinator/cli/parse.h"
 #include "coordinator/cli/connect.h"
+#include "coordinator/cli/suggest.h"
 
 enum { OPTION_LIMIT = 0x3000, OPTION_STATE, OPTION_KIND };
 enum { LIMIT_MAX = 1000000 };
@@ -13,6 +16,20 @@ struct list {
     uint64_t limit;
     const char *state, *kind, *id;
 };
+
+static const char *take_state(struct argp_state *state, const char *text)
+{
+    static const char *const states[] = {"pending", "running", "paused", "blocked", "finished", "stopped"};
+    size_t count = sizeof states / sizeof *states;
+    for (size_t i = 0; i < count; i++)
+        if (strcmp(states[i], text) == 0)
+            return text;
+    const char *nearest = suggest_nearest(text, states, count);
+    argp_error(state,
+               "--state is pending, running, paused, blocked, finished or stopped, not \"%.40s\"%s%s%s", text,
+               nearest ? "; did you mean " : "", nearest ? nearest : "", nearest ? "?" : "");
+    return text;
+}
 
 static error_t list_parse(int key, char *text, struct argp_state *state)
 {
@@ -25,7 +42,7 @@ static error_t list_parse(int key, char *text, struct argp_state *state)
         list->limit = args_number(state, "--limit", text, 1, LIMIT_MAX);
         return 0;
     case OPTION_STATE:
-        list->state = text;
+        list->state = take_state(state, text);
         return 0;
     case OPTION_KIND:
         list->kind = text;
@@ -88,7 +105,7 @@ int ls_command(int argc, char **argv)
         " where ($2::text is null or p.state = $2) and ($3::text is null or p.kind = $3)"
         " order by p.id desc limit $1::bigint) newest order by id";
     struct list list = {.limit = 50};
-    argp_parse(&argp, argc, argv, 0, NULL, &list);
+    parse_line(&argp, argc, argv, &list);
     char limit[24];
     snprintf(limit, sizeof limit, "%llu", (unsigned long long)list.limit);
     const char *parameters[] = {limit, list.state, list.kind};
@@ -126,7 +143,7 @@ int events_command(int argc, char **argv)
         " where ($2::bigint is null or e.experiment_id = $2) and ($3::text is null or e.kind = $3)"
         " order by e.id desc limit $1::bigint) newest order by id";
     struct list list = {.limit = 50};
-    argp_parse(&argp, argc, argv, 0, NULL, &list);
+    parse_line(&argp, argc, argv, &list);
     char limit[24];
     snprintf(limit, sizeof limit, "%llu", (unsigned long long)list.limit);
     const char *parameters[] = {limit, list.id, list.kind};

@@ -3,6 +3,9 @@
 #include <string.h>
 
 #include "coordinator/cli/commands.h"
+#include "coordinator/cli/names.h"
+#include "coordinator/cli/dispatch.h"
+#include "coordinator/cli/parse.h"
 #include "coordinator/cli/connect.h"
 #include "coordinator/cli/loop.h"
 #include "coordinator/specification.h"
@@ -182,7 +185,7 @@ static int loop_run(int argc, char **argv)
                                      .children = args_common_children};
     struct loop_request request = {.given = json_object()};
     struct loop loop = {.request = &request};
-    argp_parse(&argp, argc, argv, 0, NULL, &request);
+    parse_line(&argp, argc, argv, &request);
     int status = loop_open(&loop);
     if (status == COMMAND_DONE)
         status = loop_drive(&loop);
@@ -201,7 +204,7 @@ static int loop_exists(struct store *store, const char *name)
         return status;
     size_t rows = table.rows;
     store_table_done(&table);
-    return rows ? COMMAND_DONE : args_refuse("there is no loop %s: `kroo loop ls` lists them", name);
+    return rows ? COMMAND_DONE : names_refuse(store, NAMES_LOOPS, name);
 }
 
 static int loop_show(int argc, char **argv)
@@ -225,7 +228,7 @@ static int loop_show(int argc, char **argv)
         " from kroo.learning_curve where loop = $1 order by generation";
     static const char all[] = "select * from kroo.learning_curve where loop = $1 order by generation";
     struct loop_request request = {0};
-    argp_parse(&argp, argc, argv, 0, NULL, &request);
+    parse_line(&argp, argc, argv, &request);
     int status;
     struct store *store = connect_reader(&request.common, &status);
     if (!store)
@@ -264,7 +267,7 @@ static int loop_stop(int argc, char **argv)
                               " where name = $1 and state in ('running', 'stopping') returning id";
     struct loop_request request = {0};
     struct store_table table;
-    argp_parse(&argp, argc, argv, 0, NULL, &request);
+    parse_line(&argp, argc, argv, &request);
     int status;
     struct store *store = connect_as(&request.common, "kroo_trainer", &status);
     if (!store)
@@ -284,7 +287,7 @@ static int loop_stop(int argc, char **argv)
 
 int loop_command(int argc, char **argv)
 {
-    static const struct args_command commands[] = {
+    static const struct dispatch_entry commands[] = {
         {"run", loop_run, "run a loop, or go on with it", true},
         {"show", loop_show, "what each generation cost and gained", true},
         {"ls", loop_ls, "list the loops", true},
@@ -292,5 +295,5 @@ int loop_command(int argc, char **argv)
         {"stop", loop_stop, "let one rest after its step", true},
         {0},
     };
-    return args_dispatch(commands, "Learning loops: self-play, fit, gate, promotion, again.", argc, argv);
+    return dispatch(commands, "Learning loops: self-play, fit, gate, promotion, again.", "ls", argc, argv);
 }

@@ -6,6 +6,7 @@
 
 #include "coordinator/cli/child.h"
 #include "coordinator/cli/commands.h"
+#include "coordinator/cli/parse.h"
 #include "coordinator/cli/connect.h"
 #include "coordinator/cli/driver.h"
 #include "coordinator/cli/loop.h"
@@ -155,7 +156,7 @@ int loop_decide_command(int argc, char **argv)
                "Example:\n  kroo loop decide week 7 --promote --reason 'better in every opening we care for'",
         .children = args_common_children};
     struct decision decision = {0};
-    argp_parse(&argp, argc, argv, 0, NULL, &decision);
+    parse_line(&argp, argc, argv, &decision);
     int status;
     struct store *store = connect_as(&decision.common, "kroo_trainer", &status);
     if (!store)

@@ -216,7 +216,7 @@ static int step_fit(struct loop *loop, struct generation *generation)
     int status = window(loop, generation, &games);
     if (status != COMMAND_DONE)
         return status;
-    fprintf(stderr, "fit: games of the experiments %s\n", games);
+    args_note("fit: games of the experiments %s", games);
     driver_words_begin(&words, &loop->driver, "kroo-train", "fit");
     driver_words_keep(&words, "--database");
     driver_words_keep(&words, settings_get(loop->driver.settings, "database", ""));
@@ -370,8 +370,9 @@ typedef int loop_step(struct loop *loop, struct generation *generation);
 static int drive_generation(struct loop *loop, struct generation *generation, int64_t until_ms)
 {
     static loop_step *const steps[] = {step_selfplay, step_fit, step_gate, step_first, step_promotion};
-    fprintf(stderr, "loop %s: generation %llu of %llu, champion %.12s\n", loop->name,
-            (unsigned long long)generation->number, (unsigned long long)loop->planned, generation->champion);
+    args_note("loop %s: generation %llu of %llu, champion %.12s", loop->name,
+              (unsigned long long)generation->number, (unsigned long long)loop->planned,
+              generation->champion);
     for (size_t i = 0; i < sizeof steps / sizeof steps[0] && !generation->outcome[0]; i++) {
         bool over = false;
         int status = steps[i](loop, generation);
@@ -422,6 +423,6 @@ int loop_drive(struct loop *loop)
     }
     if (status != COMMAND_DONE && status != DRIVER_PAUSED)
         return status;
-    fprintf(stderr, "loop %s rests; `kroo loop run %s` goes on where it was\n", loop->name, loop->name);
+    args_note("loop %s rests; `kroo loop run %s` goes on where it was", loop->name, loop->name);
     return COMMAND_DONE;
 }

@@ -7,9 +7,11 @@
 #include "coordinator/cli/args.h"
 #include "coordinator/cli/calc.h"
 #include "coordinator/cli/commands.h"
+#include "coordinator/cli/dispatch.h"
 #include "engine/build.h"
 
-static const struct args_command commands[] = {
+static const struct dispatch_entry commands[] = {
+    {"overview", overview_command, "the state of things, and what to do next", true},
     {"up", up_command, "start the private cluster of a folder", true},
     {"down", down_command, "stop it; the data stay", true},
     {"selfplay", selfplay_command, "let one set of weights play itself", true},
@@ -25,7 +27,7 @@ static const struct args_command commands[] = {
     {"preset", preset_command, "named sets of options for matches", true},
     {"ls", ls_command, "list the experiments", true},
     {"show", show_command, "everything about one experiment: counts, Elo, LLR, verdict", true},
-    {"watch", watch_command, "follow an experiment to its end", true},
+    {"watch", watch_command, "the cluster live on the whole screen, or one experiment to its end", true},
     {"pause", pause_command, "hand out no more pairs of an experiment, for a while", true},
     {"resume", resume_command, "let a paused or blocked one go on", true},
     {"stop", stop_command, "stop an experiment for good", true},
@@ -50,14 +52,17 @@ static const struct args_command commands[] = {
     {"replay-fault", replay_fault_command, "let a program come to its fault again", true},
     {"workers", workers_command, "the workers' sessions", true},
     {"why", why_command, "what a worker does, or why nothing, in a sentence", true},
+    {"doctor", doctor_command, "check machine, database, keys, versions, clocks; how to mend what is wrong",
+     true},
     {"status", status_command, "the coordinator's state at this moment", true},
     {"web", web_command, "print the address of the web page", true},
     {"events", events_command, "the event log", true},
     {"key", key_command, "make keys; allow, revoke and list those that may connect", true},
     {"query", query_command, "run a shipped query: endings, openings, lineage, workers, ...", true},
+    {"names", names_command, "the names of one kind of thing, a line each", true},
     {"sql", sql_command, "open psql on the cluster's database", true},
     {"migrate", migrate_command, "bring the database's schema to this release", true},
-    {"calc", calc_command, "the calculator behind every figure: JSON requests in, answers out", false},
+    {"calc", calc_command, "the calculator behind every figure: JSON requests in, answers out", true},
     {0},
 };
 
@@ -71,9 +76,9 @@ int main(int argc, char **argv)
     setlocale(LC_CTYPE, "");
     static char name[] = "kroo";
     argv[0] = name;
-    int status = args_dispatch(
-        commands, "Oware on a cluster: self-play, learning, and matches that prove what was learned.", argc,
-        argv);
+    int status = dispatch(commands,
+                          "Oware on a cluster: self-play, learning, and matches that prove what was learned.",
+                          "overview", argc, argv);
     /* An answer that a full disk swallowed was no answer. */
     if ((fflush(stdout) != 0 || ferror(stdout)) && status == COMMAND_DONE)
         status = args_refuse("the answer cannot be written: is the disk full?");

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "coordinator/cli/commands.h"
+#include "coordinator/cli/names.h"
 #include "coordinator/cli/connect.h"
 #include "proto/artifact.h"
 
@@ -33,7 +34,7 @@ int outfit_find_engine(struct store *store, const char *name, struct message_pla
         return COMMAND_DONE;
     enum store_error error = store_engine_find(store, name, NULL, &engine);
     if (error == STORE_ERROR_REFUSED)
-        return args_refuse("no engine is called \"%.80s\": `kroo engine ls` lists them", name);
+        return names_refuse(store, NAMES_ENGINES, name);
     memcpy(player->engine, engine.sha256, sizeof player->engine);
     return connect_failed(store, error);
 }
@@ -45,7 +46,7 @@ int outfit_find_tables(struct store *store, const char *name, uint8_t sha256[MES
         return COMMAND_DONE;
     enum store_error error = store_tables_find(store, name, NULL, &tables);
     if (error == STORE_ERROR_REFUSED)
-        return args_refuse("no endgame tables are called \"%.80s\": `kroo tables ls` lists them", name);
+        return names_refuse(store, NAMES_TABLES, name);
     memcpy(sha256, tables.sha256, MESSAGE_HASH);
     return connect_failed(store, error);
 }

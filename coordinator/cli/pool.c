@@ -6,6 +6,8 @@
 #include <string.h>
 
 #include "coordinator/cli/commands.h"
+#include "coordinator/cli/dispatch.h"
+#include "coordinator/cli/parse.h"
 #include "coordinator/cli/connect.h"
 #include "coordinator/cli/ratings.h"
 #include "coordinator/cli/table.h"
@@ -295,7 +297,7 @@ static int pool_run(int argc, char **argv)
     struct request request;
     struct driver driver;
     begin(&request, &driver, true, true);
-    argp_parse(&argp, argc, argv, 0, NULL, &request);
+    parse_line(&argp, argc, argv, &request);
     int status = driver_open(&driver, &request.common, "kroo_coordinator");
     if (status == COMMAND_DONE)
         status = driver_lock(&driver, "tournament", request.name);
@@ -325,7 +327,7 @@ static int pool_add(int argc, char **argv)
     struct request request;
     struct driver driver;
     begin(&request, &driver, true, false);
-    argp_parse(&argp, argc, argv, 0, NULL, &request);
+    parse_line(&argp, argc, argv, &request);
     int status = request.named.players ? driver_open(&driver, &request.common, "kroo_coordinator")
                                        : args_refuse("whom? kroo pool add NAME PLAYER...");
     if (status == COMMAND_DONE)
@@ -343,7 +345,7 @@ static int show_or_check(const struct argp *argp, int argc, char **argv, bool ch
     struct request request;
     struct driver driver;
     begin(&request, &driver, false, false);
-    argp_parse(argp, argc, argv, 0, NULL, &request);
+    parse_line(argp, argc, argv, &request);
     int status = driver_open(&driver, &request.common, "kroo_reader");
     if (status == COMMAND_DONE)
         status = need_pool(&request);
@@ -389,7 +391,7 @@ static int pool_ls(int argc, char **argv)
 
 int pool_command(int argc, char **argv)
 {
-    static const struct args_command commands[] = {
+    static const struct dispatch_entry commands[] = {
         {"run", pool_run, "run a pool, or go on with it", true},
         {"add", pool_add, "add players to one", true},
         {"show", pool_show, "its ratings", true},
@@ -397,6 +399,6 @@ int pool_command(int argc, char **argv)
         {"ls", pool_ls, "list the pools", true},
         {0},
     };
-    return args_dispatch(commands, "Standing pools: rounds where they tell most about all ratings.", argc,
-                         argv);
+    return dispatch(commands, "Standing pools: rounds where they tell most about all ratings.", "ls", argc,
+                    argv);
 }

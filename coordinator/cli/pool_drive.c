@@ -20,14 +20,11 @@ static void put_number(char text[DRIVER_NUMBER], uint64_t number)
 
 int pool_last_round(struct tournament *pool, unsigned *round)
 {
-    char id[DRIVER_NUMBER];
-    const char *parameters[] = {id};
     struct store_table table;
-    put_number(id, pool->id);
-    int status = driver_ask(pool->driver,
-                            "select coalesce(max(round), 0) from kroo.tournament_pairing"
-                            " where tournament_id = $1::bigint",
-                            parameters, 1, &table);
+    int status = driver_ask_of(pool->driver,
+                               "select coalesce(max(round), 0) from kroo.tournament_pairing"
+                               " where tournament_id = $1::bigint",
+                               pool->id, &table);
     if (status != COMMAND_DONE)
         return status;
     *round = (unsigned)table_number(&table, 0, 0);

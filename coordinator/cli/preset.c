@@ -9,6 +9,9 @@
 #include "coordinator/cli/args.h"
 #include "coordinator/cli/child.h"
 #include "coordinator/cli/commands.h"
+#include "coordinator/cli/names.h"
+#include "coordinator/cli/dispatch.h"
+#include "coordinator/cli/parse.h"
 #include "coordinator/cli/connect.h"
 #include "coordinator/cli/driver.h"
 #include "coordinator/cli/table.h"
@@ -43,8 +46,10 @@ static int find(struct store *store, const char *name, const char *version, json
     if (status != COMMAND_DONE)
         return status;
     if (table.rows == 0) {
-        status = args_refuse("there is no preset %.40s%s%.20s: `kroo preset ls` lists them", name,
-                             version ? " of version " : "", version ? version : "");
+        status = version
+                     ? args_refuse("there is no preset %.40s of version %.20s: `kroo preset ls` lists them",
+                                   name, version)
+                     : names_refuse(store, NAMES_PRESETS, name);
     } else {
         *words = json_loads(store_cell(&table, 0, 0), 0, NULL);
         snprintf(found, 24, "%s", store_cell(&table, 0, 1));
@@ -201,9 +206,13 @@ static int insert(struct driver *driver, const struct request *request)
     free(options);
     if (status != COMMAND_DONE)
         return status;
-    printf("preset %s, version %s\n", request->name, store_cell(&table, 0, 0));
+    if (request->common.json)
+        status = table_json_print(json_pack("{s:s, s:I}", "name", request->name, "version",
+                                            (json_int_t)table_number(&table, 0, 0)));
+    else
+        printf("preset %s, version %s\n", request->name, store_cell(&table, 0, 0));
     store_table_done(&table);
-    return COMMAND_DONE;
+    return status;
 }
 
 static int preset_add(int argc, char **argv)
@@ -217,7 +226,7 @@ static int preset_add(int argc, char **argv)
         .children = args_common_children};
     struct request request = {.words = json_array()};
     struct driver driver;
-    argp_parse(&argp, argc, argv, 0, NULL, &request);
+    parse_line(&argp, argc, argv, &request);
     int status = driver_open(&driver, &request.common, "kroo_coordinator");
     if (status == COMMAND_DONE)
         status = try_out(&driver, request.words);
@@ -239,7 +248,7 @@ static int preset_ls(int argc, char **argv)
     static const char all[] = "select name, version, summary, options::text as options, added_by, added_at"
                               " from kroo.preset order by name, version";
     struct request request = {0};
-    argp_parse(&argp, argc, argv, 0, NULL, &request);
+    parse_line(&argp, argc, argv, &request);
     int status;
     struct store *store = connect_reader(&request.common, &status);
     if (!store)
@@ -252,10 +261,10 @@ static int preset_ls(int argc, char **argv)
 
 int preset_command(int argc, char **argv)
 {
-    static const struct args_command commands[] = {
+    static const struct dispatch_entry commands[] = {
         {"ls", preset_ls, "list them", true},
         {"add", preset_add, "add one, or the next version of one", true},
         {0},
     };
-    return args_dispatch(commands, "Named, versioned sets of options for `kroo match`.", argc, argv);
+    return dispatch(commands, "Named, versioned sets of options for `kroo match`.", "ls", argc, argv);
 }

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "coordinator/cli/commands.h"
+#include "coordinator/cli/parse.h"
 #include "coordinator/cli/connect.h"
 #include "coordinator/cli/table.h"
 #include "coordinator/cli/tournament.h"
@@ -202,7 +203,7 @@ int progression_command(int argc, char **argv)
     char how[96];
     tournament_options_init(&request.options);
     tournament_init(&request.tournament, &driver, "progression");
-    argp_parse(&argp, argc, argv, 0, NULL, &request);
+    parse_line(&argp, argc, argv, &request);
     int status = driver_open(&driver, &request.common, "kroo_coordinator");
     if (status == COMMAND_DONE)
         status = fill(&request);

@@ -6,6 +6,9 @@
 
 #include "coordinator/cli/args.h"
 #include "coordinator/cli/commands.h"
+#include "coordinator/cli/names.h"
+#include "coordinator/cli/suggest.h"
+#include "coordinator/cli/parse.h"
 #include "coordinator/cli/connect.h"
 #include "coordinator/cli/table.h"
 #include "sql/queries.h"
@@ -40,7 +43,7 @@ static void refuse_name(struct argp_state *state, const char *text)
     size_t count = 0;
     for (const struct query *query = queries; query->name && count < 64; query++)
         names[count++] = query->name;
-    const char *near = args_nearest(text, names, count);
+    const char *near = suggest_nearest(text, names, count);
     argp_error(state, "there is no query \"%.40s\"%s%s%s: `kroo query --list` lists them", text,
                near ? "; did you mean " : "", near ? near : "", near ? "?" : "");
 }
@@ -230,8 +233,9 @@ static int check_there(struct query_request *request, struct store *store)
     if (strcmp(word, "WEIGHTS") == 0) {
         struct store_weights weights;
         uint64_t number = 0;
-        int status =
-            connect_failed(store, store_weights_find(store, request->parameters[0], &weights, &number));
+        enum store_error error = store_weights_find(store, request->parameters[0], &weights, &number);
+        int status = error == STORE_ERROR_REFUSED ? names_refuse_weights(store, request->parameters[0])
+                                                  : connect_failed(store, error);
         snprintf(request->weights, sizeof request->weights, "%llu", (unsigned long long)number);
         request->parameters[0] = request->weights;
         return status;
@@ -245,8 +249,7 @@ static int check_there(struct query_request *request, struct store *store)
         return status;
     bool there = found.rows > 0;
     store_table_done(&found);
-    return there ? COMMAND_DONE
-                 : args_refuse("there is no experiment %s: `kroo ls` lists them", request->parameters[0]);
+    return there ? COMMAND_DONE : names_refuse_experiment(store, strtoull(request->parameters[0], NULL, 10));
 }
 
 static int check_extension(const struct query_request *request, struct store *store)
@@ -340,7 +343,7 @@ int query_command(int argc, char **argv)
             "  kroo query workers --format csv",
         .children = args_common_children};
     struct query_request request = {.timeout_s = TIMEOUT_S};
-    argp_parse(&argp, argc, argv, 0, NULL, &request);
+    parse_line(&argp, argc, argv, &request);
     if (request.common.json)
         request.format = QUERY_JSON;
     if (request.list)

@@ -8,6 +8,7 @@
 
 #include "coordinator/calc_rating.h"
 #include "coordinator/cli/commands.h"
+#include "coordinator/cli/parse.h"
 #include "coordinator/cli/connect.h"
 #include "coordinator/cli/sheet.h"
 #include "coordinator/cli/table.h"
@@ -406,7 +407,7 @@ int ratings_command(int argc, char **argv)
     struct ratings_request request = {.prior = 1};
     struct driver driver;
     struct tournament tournament;
-    argp_parse(&argp, argc, argv, 0, NULL, &request);
+    parse_line(&argp, argc, argv, &request);
     int status = driver_open(&driver, &request.common, "kroo_reader");
     tournament_init(&tournament, &driver, "");
     if (status == COMMAND_DONE)

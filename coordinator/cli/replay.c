@@ -6,6 +6,8 @@
 #include <string.h>
 
 #include "coordinator/cli/commands.h"
+#include "coordinator/cli/names.h"
+#include "coordinator/cli/parse.h"
 #include "coordinator/cli/connect.h"
 #include "coordinator/cli/replay.h"
 #include "coordinator/tune_history.h"
@@ -62,8 +64,7 @@ int replay_load(struct replay *replay, struct store *store)
     const struct store_experiment *experiment = &replay->record.experiment;
     enum store_error error = record_load(store, replay->id, &replay->record);
     if (error == STORE_ERROR_REFUSED)
-        return args_refuse("there is no experiment %llu: `kroo ls` lists them",
-                           (unsigned long long)replay->id);
+        return names_refuse_experiment(store, replay->id);
     if (error != STORE_OK)
         return connect_failed(store, error);
     error = terms_load(store, experiment, &replay->terms, reason);
@@ -174,7 +175,7 @@ int replay_command(int argc, char **argv)
                                             "Example:\n  kroo replay 12 0 1",
                                      .children = args_common_children};
     struct replay replay = {0};
-    argp_parse(&argp, argc, argv, 0, NULL, &replay);
+    parse_line(&argp, argc, argv, &replay);
     signal(SIGPIPE, SIG_IGN);
     int status;
     struct store *store = connect_reader(&replay.common, &status);

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "coordinator/cli/commands.h"
+#include "coordinator/cli/parse.h"
 #include "coordinator/cli/connect.h"
 #include "coordinator/cli/launch.h"
 #include "coordinator/cli/table.h"
@@ -205,7 +206,7 @@ int run_command(int argc, char **argv)
             "5",
         .children = args_common_children};
     struct run run = {0};
-    argp_parse(&argp, argc, argv, 0, NULL, &run);
+    parse_line(&argp, argc, argv, &run);
     int status;
     struct settings *settings = connect_settings(&run.launch.common, &status);
     if (!settings)
@@ -231,7 +232,7 @@ int spec_command(int argc, char **argv)
     struct args_experiment request = {0};
     struct record record;
     struct message_create_experiment create;
-    argp_parse(&argp, argc, argv, 0, NULL, &request);
+    parse_line(&argp, argc, argv, &request);
     int status;
     struct store *store = connect_reader(&request.common, &status);
     if (!store)

@@ -5,6 +5,8 @@
 #include <string.h>
 
 #include "coordinator/cli/commands.h"
+#include "coordinator/cli/names.h"
+#include "coordinator/cli/parse.h"
 #include "coordinator/cli/connect.h"
 #include "coordinator/cli/table.h"
 #include "proto/confine.h"
@@ -89,7 +91,7 @@ int sealing_engines(struct store *store, const struct seal_key *key, const char 
     if (status != COMMAND_DONE)
         return status;
     if (table.rows == 0 && name)
-        status = args_refuse("no engine is called \"%.80s\": `kroo engine ls` lists them", name);
+        status = names_refuse(store, NAMES_ENGINES, name);
     for (size_t i = 0; i < table.rows && status == COMMAND_DONE; i++) {
         status = sign_engine(store, key, store_cell(&table, i, 0));
         *count += status == COMMAND_DONE;
@@ -203,7 +205,7 @@ int engine_sign_command(int argc, char **argv)
     struct sign_request request = {.key = NULL};
     struct seal_key key;
     bool has;
-    argp_parse(&argp, argc, argv, 0, NULL, &request);
+    parse_line(&argp, argc, argv, &request);
     int status = sealing_key(&request.common, request.key, &key, &has);
     if (status == COMMAND_DONE && !has)
         status = args_refuse("no signing key: give --sign KEYFILE, or set `sign`; `kroo key new NAME "

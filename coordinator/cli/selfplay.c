@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "coordinator/cli/commands.h"
+#include "coordinator/cli/parse.h"
 #include "coordinator/cli/launch.h"
 #include "coordinator/cli/preset.h"
 #include "coordinator/specification.h"
@@ -106,7 +107,7 @@ int selfplay_command(int argc, char **argv)
                                      .children = launch_children};
     struct launch launch;
     launch_init(&launch, MESSAGE_SELFPLAY);
-    argp_parse(&argp, argc, argv, 0, NULL, &launch);
+    parse_line(&argp, argc, argv, &launch);
     return launch_run(&launch);
 }
 
@@ -303,6 +304,6 @@ int match_command(int argc, char **argv)
     int status = preset_expand(&argc, &argv);
     if (status != COMMAND_DONE)
         return status;
-    argp_parse(&argp, argc, argv, 0, NULL, &launch);
+    parse_line(&argp, argc, argv, &launch);
     return launch_run(&launch);
 }

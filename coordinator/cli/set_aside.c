@@ -7,6 +7,8 @@
 
 #include "coordinator/cli/args.h"
 #include "coordinator/cli/commands.h"
+#include "coordinator/cli/names.h"
+#include "coordinator/cli/parse.h"
 #include "coordinator/cli/connect.h"
 #include "coordinator/cli/table.h"
 #include "sql/store_flag.h"
@@ -63,9 +65,7 @@ static int find(struct store *store, const char *who, const char **peer, const c
     store_table_done(&row);
     *name = by_name ? found : "";
     *peer = by_name ? "" : found;
-    return *found ? COMMAND_DONE
-                  : args_refuse("no worker and no key is called \"%.80s\": `kroo workers --all` lists them",
-                                who);
+    return *found ? COMMAND_DONE : names_refuse(store, NAMES_WORKERS, who);
 }
 
 static int answer(const struct set_aside *request, const char *done, const char *remark)
@@ -97,7 +97,7 @@ static int set_aside(int argc, char **argv)
     const char *peer, *name;
     char found[STORE_NAME];
     int status;
-    argp_parse(&argp, argc, argv, 0, NULL, &request);
+    parse_line(&argp, argc, argv, &request);
     if (!request.reason || !*request.reason)
         return args_refuse("say why: --reason TEXT");
     struct store *store = connect_as(&request.common, "kroo_coordinator", &status);
@@ -128,7 +128,7 @@ static int restore(int argc, char **argv)
     char found[STORE_NAME];
     uint64_t restored = 0;
     int status;
-    argp_parse(&argp, argc, argv, 0, NULL, &request);
+    parse_line(&argp, argc, argv, &request);
     struct store *store = connect_as(&request.common, "kroo_coordinator", &status);
     if (!store)
         return status;
@@ -154,7 +154,7 @@ static int list(int argc, char **argv)
                                      .children = args_common_children};
     struct set_aside request = {0};
     int status;
-    argp_parse(&argp, argc, argv, 0, NULL, &request);
+    parse_line(&argp, argc, argv, &request);
     struct store *store = connect_reader(&request.common, &status);
     if (!store)
         return status;

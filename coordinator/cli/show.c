@@ -6,6 +6,8 @@
 #include "coordinator/cli/audit.h"
 #include "coordinator/cli/standing.h"
 #include "coordinator/cli/commands.h"
+#include "coordinator/cli/names.h"
+#include "coordinator/cli/parse.h"
 #include "coordinator/cli/connect.h"
 #include "coordinator/cli/outfit.h"
 #include "coordinator/cli/show_scale.h"
@@ -457,18 +459,15 @@ static int print_object(const struct show *show)
 
 static int load(struct store *store, uint64_t id, struct show *show)
 {
-    char text[24];
-    const char *parameters[] = {text};
-    snprintf(text, sizeof text, "%llu", (unsigned long long)id);
     enum store_error error = record_load(store, id, &show->record);
     if (error == STORE_ERROR_REFUSED)
-        return args_refuse("there is no experiment %s: `kroo ls` lists them", text);
+        return names_refuse_experiment(store, id);
     if (error != STORE_OK)
         return connect_failed(store, error);
-    int status = connect_query(
+    int status = connect_query_of(
         store,
-        "select reproducible, engines from kroo.experiment_reproducible where experiment_id = $1::bigint",
-        parameters, 1, &show->reproducible);
+        "select reproducible, engines from kroo.experiment_reproducible where experiment_id = $1::bigint", id,
+        &show->reproducible);
     if (status != COMMAND_DONE)
         return status;
     status = show_scale_read(store, &show->record.experiment, &show->scales);
@@ -477,16 +476,16 @@ static int load(struct store *store, uint64_t id, struct show *show)
     if (status == COMMAND_DONE)
         status = standing_read(store, id, &show->standing);
     if (status == COMMAND_DONE)
-        status = connect_query(store,
-                               "select resigned, played_out, not_lost, won, false_rate, false_lo, false_hi"
-                               " from kroo.resignation_calibration where experiment_id = $1::bigint",
-                               parameters, 1, &show->resignation);
+        status = connect_query_of(store,
+                                  "select resigned, played_out, not_lost, won, false_rate, false_lo, false_hi"
+                                  " from kroo.resignation_calibration where experiment_id = $1::bigint",
+                                  id, &show->resignation);
     if (status != COMMAND_DONE)
         return status;
-    return connect_query(store,
-                         "select reason, games, share, mean_plies from kroo.endings_by_reason"
-                         " where experiment_id = $1::bigint order by games desc, reason",
-                         parameters, 1, &show->endings);
+    return connect_query_of(store,
+                            "select reason, games, share, mean_plies from kroo.endings_by_reason"
+                            " where experiment_id = $1::bigint order by games desc, reason",
+                            id, &show->endings);
 }
 
 int show_command(int argc, char **argv)
@@ -502,7 +501,7 @@ int show_command(int argc, char **argv)
                                      .children = args_common_children};
     struct args_experiment request = {0};
     struct show show = {0};
-    argp_parse(&argp, argc, argv, 0, NULL, &request);
+    parse_line(&argp, argc, argv, &request);
     int status;
     struct store *store = connect_reader(&request.common, &status);
     if (!store)

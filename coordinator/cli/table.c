@@ -3,72 +3,118 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/ioctl.h>
-#include <unistd.h>
 
 #include "coordinator/cli/args.h"
 #include "coordinator/cli/commands.h"
+#include "coordinator/cli/layout.h"
+#include "coordinator/cli/terminal.h"
 
-/* Letters on the screen: UTF-8 continuation bytes take no place. */
-static size_t text_width(const char *text)
+/* Columns that are the first to be left out when a table is too wide, the very first first; of others the
+ * rightmost. --json has them all. */
+static const char *const dispensable[] = {
+    "note",        "added",       "added_by",    "stored",      "created",      "signed_by", "architectures",
+    "signature",   "engine",      "peer",        "measured_s",  "ended",        "started",   "tags",
+    "lost_leases", "done_leases", "nodes/s",     "bench",       "session",      "faults",    "timed",
+    "rules",       "run",         "loss_before", "open_leases", "agreed_pairs", "size",      "experiments",
+    "drawn",       "parent",      "loss_after",  "won",         "lost",         "games",     "done_pairs",
+    "plays",       "planned",     "sha256",      "hash",
+};
+
+/* Of these a part says something, too. */
+static bool is_prose(const char *name)
 {
-    size_t width = 0;
-    for (; *text; text++)
-        width += ((unsigned char)*text & 0xc0) != 0x80;
-    return width;
+    return strcmp(name, "note") == 0 || strcmp(name, "tags") == 0 || strcmp(name, "architectures") == 0;
 }
 
-/* Bytes of the first `width` letters. */
-static size_t text_prefix(const char *text, size_t width)
+static unsigned how_dispensable(const struct store_table *table, size_t column)
 {
-    size_t at = 0;
-    for (; text[at]; at++)
-        if (((unsigned char)text[at] & 0xc0) != 0x80 && width-- == 0)
-            break;
-    return at;
+    size_t known = sizeof dispensable / sizeof *dispensable;
+    bool is_empty = true;
+    for (size_t r = 0; r < table->rows && is_empty; r++)
+        is_empty = *store_cell(table, r, column) == '\0';
+    if (is_empty)
+        return LAYOUT_EMPTY;
+    for (size_t i = 0; i < known; i++)
+        if (strcmp(dispensable[i], table->names[column]) == 0)
+            return (unsigned)(known - i);
+    return 0;
 }
 
-static size_t terminal_width(FILE *out)
+/* A name or a note comes from people: no letter of it may steer the terminal. */
+static void put_text(FILE *out, const char *text, size_t bytes)
 {
-    struct winsize size;
-    int fd = fileno(out);
-    if (fd < 0 || !isatty(fd) || ioctl(fd, TIOCGWINSZ, &size) != 0 || size.ws_col < 20)
-        return 0;
-    return size.ws_col;
+    for (size_t i = 0; i < bytes; i++) {
+        unsigned char c = (unsigned char)text[i];
+        fputc(c == '\n' || c == '\t' ? ' ' : c < 0x20 || c == 0x7f ? '?' : c, out);
+    }
 }
 
 static void print_cell(FILE *out, const char *text, size_t width, bool right, bool last)
 {
-    size_t shown = text_width(text);
-    size_t pad = shown < width ? width - shown : 0;
+    size_t shown = terminal_width(text);
+    int pad = (int)(shown < width ? width - shown : 0);
     if (right)
-        fprintf(out, "%*s%s", (int)pad, "", text);
-    else if (shown > width)
-        fprintf(out, "%.*s~", (int)text_prefix(text, width - 1), text);
-    else
-        fprintf(out, "%s%*s", text, last ? 0 : (int)pad, "");
-    fputs(last ? "\n" : "  ", out);
+        fprintf(out, "%*s", pad, "");
+    put_text(out, text, shown > width ? terminal_prefix(text, width - 1) : strlen(text));
+    if (shown > width)
+        fputc('~', out);
+    if (!right && !last)
+        fprintf(out, "%*s", pad, "");
+    if (!last)
+        fputs("  ", out);
 }
 
-/* Widths of all columns; on a terminal the last text column gives way. */
-static void fit_columns(FILE *out, const struct store_table *table, size_t *widths)
+static size_t fit_columns(FILE *out, const struct store_table *table, struct layout_column *columns)
 {
-    size_t total = 0, victim = table->columns;
     for (size_t c = 0; c < table->columns; c++) {
-        widths[c] = text_width(table->names[c]);
+        columns[c].natural = terminal_width(table->names[c]);
         for (size_t r = 0; r < table->rows; r++) {
-            size_t width = text_width(store_cell(table, r, c));
-            widths[c] = width > widths[c] ? width : widths[c];
+            size_t width = terminal_width(store_cell(table, r, c));
+            columns[c].natural = width > columns[c].natural ? width : columns[c].natural;
         }
-        total += widths[c] + (c > 0 ? 2 : 0);
-        if (!table->numeric[c])
-            victim = c;
+        columns[c].gives_up = how_dispensable(table, c);
+        columns[c].may_be_cut = !table->numeric[c] && (columns[c].gives_up == 0 || is_prose(table->names[c]));
     }
-    size_t room = terminal_width(out);
-    if (room > 0 && total > room && victim < table->columns) {
-        size_t over = total - room;
-        widths[victim] = widths[victim] > over + 8 ? widths[victim] - over : 8;
+    return layout_fit(columns, table->columns, terminal_columns(out));
+}
+
+/* One line of the table; `row` beyond the rows: the names. */
+static void print_line(FILE *out, const struct store_table *table, const struct layout_column *columns,
+                       size_t row)
+{
+    size_t last = table->columns;
+    while (last > 1 && columns[last - 1].width == 0)
+        last--;
+    for (size_t c = 0; c < last; c++) {
+        const char *text = row < table->rows ? store_cell(table, row, c) : table->names[c];
+        enum terminal_paint paint = row < table->rows ? terminal_paint_of(text) : TERMINAL_STRONG;
+        if (columns[c].width == 0)
+            continue;
+        if (paint != TERMINAL_PLAIN)
+            fputs(terminal_begin(out, paint), out);
+        print_cell(out, text, columns[c].width, table->numeric[c], c + 1 == last);
+        if (paint != TERMINAL_PLAIN)
+            fputs(terminal_end(out), out);
     }
+    fputc('\n', out);
+}
+
+static void tell_hidden(FILE *out, const struct store_table *table, const struct layout_column *columns,
+                        size_t hidden)
+{
+    const char *comma = "";
+    for (size_t c = 0; c < table->columns; c++)
+        hidden -= columns[c].gives_up == LAYOUT_EMPTY && columns[c].width == 0;
+    if (hidden == 0) /* what is left out has no content */
+        return;
+    fprintf(out, "%stoo narrow for: ", terminal_begin(out, TERMINAL_FAINT));
+    for (size_t c = 0; c < table->columns; c++) {
+        if (columns[c].width > 0 || columns[c].gives_up == LAYOUT_EMPTY)
+            continue;
+        fprintf(out, "%s%s", comma, table->names[c]);
+        comma = ", ";
+    }
+    fprintf(out, "; --json has all%s\n", terminal_end(out));
 }
 
 void table_print(FILE *out, const struct store_table *table, const char *empty)
@@ -77,27 +123,15 @@ void table_print(FILE *out, const struct store_table *table, const char *empty)
         fprintf(out, "%s\n", empty);
         return;
     }
-    size_t *widths = calloc(table->columns, sizeof *widths);
-    if (!widths)
+    struct layout_column *columns = calloc(table->columns + 1, sizeof *columns);
+    if (!columns)
         return;
-    fit_columns(out, table, widths);
-    for (size_t c = 0; c < table->columns; c++)
-        print_cell(out, table->names[c], widths[c], table->numeric[c], c + 1 == table->columns);
+    size_t hidden = fit_columns(out, table, columns);
+    print_line(out, table, columns, table->rows);
     for (size_t r = 0; r < table->rows; r++)
-        for (size_t c = 0; c < table->columns; c++)
-            print_cell(out, store_cell(table, r, c), widths[c], table->numeric[c], c + 1 == table->columns);
-    free(widths);
-}
-
-void table_print_fields(FILE *out, const struct store_table *table, size_t row)
-{
-    size_t width = 0;
-    for (size_t c = 0; c < table->columns; c++)
-        if (*store_cell(table, row, c) && text_width(table->names[c]) > width)
-            width = text_width(table->names[c]);
-    for (size_t c = 0; c < table->columns; c++)
-        if (*store_cell(table, row, c))
-            fprintf(out, "  %-*s  %s\n", (int)width, table->names[c], store_cell(table, row, c));
+        print_line(out, table, columns, r);
+    tell_hidden(out, table, columns, hidden);
+    free(columns);
 }
 
 static json_t *cell_json(const struct store_table *table, size_t row, size_t column)

@@ -7,11 +7,9 @@
 
 #include "sql/store.h"
 
-/* Columns aligned, numbers to the right. On a terminal the last text column is cut to fit; otherwise nothing
- * is cut. `empty` is printed in place of a table without rows. */
+/* Columns aligned, numbers to the right. On a terminal the table is made to fit (layout.h) and says which
+ * columns it left out; otherwise nothing is cut. `empty` is printed in place of a table without rows. */
 void table_print(FILE *out, const struct store_table *table, const char *empty);
-/* `  name  value`, one a line, for one row; null cells are left out. */
-void table_print_fields(FILE *out, const struct store_table *table, size_t row);
 /* One row as an object: numbers as numbers where exact, `t` and `f` of columns whose name starts with `is_`
  * as booleans, null as null. NULL without memory. */
 json_t *table_json_row(const struct store_table *table, size_t row);

@@ -4,6 +4,8 @@
 #include <string.h>
 
 #include "coordinator/cli/commands.h"
+#include "coordinator/cli/dispatch.h"
+#include "coordinator/cli/parse.h"
 #include "coordinator/cli/connect.h"
 #include "coordinator/cli/table.h"
 #include "coordinator/cli/upload.h"
@@ -41,8 +43,8 @@ static int tell(const struct upload *upload, const struct store_tables *row, boo
                                           existed));
     printf("%s %s\n", row->name, hex);
     if (!row->travels)
-        fprintf(stderr, "larger than 64 MiB: registered, not stored; give each worker the file itself, "
-                        "`kroo-worker --tables FILE`\n");
+        args_note("larger than 64 MiB: registered, not stored; give each worker the file itself, "
+                  "`kroo-worker --tables FILE`");
     return COMMAND_DONE;
 }
 
@@ -91,7 +93,7 @@ static int tables_add(int argc, char **argv)
                                      .children = args_common_children};
     struct upload upload = {.wanted = true};
     struct store_tables row = {.note = ""};
-    argp_parse(&argp, argc, argv, 0, NULL, &upload);
+    parse_line(&argp, argc, argv, &upload);
     int status = upload_check(&upload);
     if (status == COMMAND_DONE)
         status = look_at(&upload, &row);
@@ -109,16 +111,16 @@ static int tables_ls(int argc, char **argv)
         " t.added_by, to_char(t.added_at at time zone 'UTC', 'YYYY-MM-DD HH24:MI') as added, t.note"
         " from kroo.endgame_table t order by t.added_at, t.name";
     struct upload request = {0};
-    argp_parse(&argp, argc, argv, 0, NULL, &request);
+    parse_line(&argp, argc, argv, &request);
     return upload_list(&request.common, sql, "no endgame tables: `kroo tables add FILE --name N`");
 }
 
 int tables_command(int argc, char **argv)
 {
-    static const struct args_command commands[] = {
+    static const struct dispatch_entry commands[] = {
         {"add", tables_add, "add a file of tables", true},
         {"ls", tables_ls, "list them", true},
         {0},
     };
-    return args_dispatch(commands, "Endgame tables that players can use.", argc, argv);
+    return dispatch(commands, "Endgame tables that players can use.", "ls", argc, argv);
 }

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "coordinator/cli/commands.h"
+#include "coordinator/cli/names.h"
 #include "coordinator/cli/connect.h"
 #include "coordinator/specification.h"
 #include "engine/play.h"
@@ -57,7 +58,7 @@ int terms_find_book(struct store *store, const char *name, struct message_create
     struct store_book book;
     enum store_error error = store_book_find(store, name, NULL, &book);
     if (error == STORE_ERROR_REFUSED)
-        return args_refuse("no book is called \"%.80s\": `kroo book ls` lists them", name);
+        return names_refuse(store, NAMES_BOOKS, name);
     if (error != STORE_OK)
         return connect_failed(store, error);
     if (strcmp(book.rules, create->spec.rules) != 0)
@@ -93,7 +94,7 @@ static int fill_adjudication(struct store *store, const char *name, struct messa
     struct store_tables tables;
     enum store_error error = store_tables_find(store, name, NULL, &tables);
     if (error == STORE_ERROR_REFUSED)
-        return args_refuse("no endgame tables are called \"%.80s\": `kroo tables ls` lists them", name);
+        return names_refuse(store, NAMES_TABLES, name);
     if (error != STORE_OK)
         return connect_failed(store, error);
     if (!tables.travels)

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "coordinator/cli/commands.h"
+#include "coordinator/cli/names.h"
 #include "coordinator/cli/connect.h"
 #include "coordinator/cli/table.h"
 #include "engine/mix.h"
@@ -195,7 +196,7 @@ int tournament_need(struct tournament *tournament, const char *name)
     bool found = false;
     int status = tournament_load(tournament, name, &found);
     if (status == COMMAND_DONE && !found)
-        return args_refuse("there is no tournament %s: `kroo tournament ls` lists them", name);
+        return names_refuse(tournament->driver->store, NAMES_TOURNAMENTS, name);
     return status;
 }
 

@@ -5,6 +5,8 @@
 #include <sys/random.h>
 
 #include "coordinator/cli/commands.h"
+#include "coordinator/cli/dispatch.h"
+#include "coordinator/cli/parse.h"
 #include "coordinator/cli/connect.h"
 #include "coordinator/cli/ratings.h"
 #include "coordinator/cli/table.h"
@@ -215,8 +217,8 @@ static void say_plan(const struct request *request)
     const struct tournament *tournament = &request->tournament;
     size_t n = tournament->players, pairings = is_gauntlet(request) ? n - 1 : n * (n - 1) / 2;
     unsigned long long pairs = request->options.launch.create.pairs;
-    fprintf(stderr, "%s %s: %zu pairings of %llu pairs, %llu games; `kroo ratings %s` shows how it stands\n",
-            tournament->kind, tournament->name, pairings, pairs, 2 * pairs * pairings, tournament->name);
+    args_note("%s %s: %zu pairings of %llu pairs, %llu games; `kroo ratings %s` shows how it stands",
+              tournament->kind, tournament->name, pairings, pairs, 2 * pairs * pairings, tournament->name);
 }
 
 static int run(const struct argp *argp, const char *kind, int argc, char **argv)
@@ -225,7 +227,7 @@ static int run(const struct argp *argp, const char *kind, int argc, char **argv)
     struct driver driver = {0};
     tournament_options_init(&request.options);
     tournament_init(&request.tournament, &driver, kind);
-    argp_parse(argp, argc, argv, 0, NULL, &request);
+    parse_line(argp, argc, argv, &request);
     int status = driver_open(&driver, &request.common, "kroo_coordinator");
     if (status == COMMAND_DONE)
         status = prepare(&request);
@@ -332,7 +334,7 @@ static int tournament_run(int argc, char **argv)
     struct named named = {0};
     struct driver driver;
     struct tournament tournament;
-    argp_parse(&argp, argc, argv, 0, NULL, &named);
+    parse_line(&argp, argc, argv, &named);
     int status = driver_open(&driver, &named.common, "kroo_coordinator");
     tournament_init(&tournament, &driver, "");
     if (status == COMMAND_DONE)
@@ -360,7 +362,7 @@ static int tournament_ls(int argc, char **argv)
 
 int tournament_command(int argc, char **argv)
 {
-    static const struct args_command commands[] = {
+    static const struct dispatch_entry commands[] = {
         {"ls", tournament_ls, "list them", true},
         {"show", tournament_show, "the matches of one, and why they wait", true},
         {"run", tournament_run, "make the matches that are lacking, follow them", true},
@@ -371,5 +373,5 @@ int tournament_command(int argc, char **argv)
         {"note", tournament_note, "write its note", true},
         {0},
     };
-    return args_dispatch(commands, "Gauntlets, round robins, pools and progressions.", argc, argv);
+    return dispatch(commands, "Gauntlets, round robins, pools and progressions.", "ls", argc, argv);
 }

@@ -6,6 +6,8 @@
 
 #include "coordinator/cli/args.h"
 #include "coordinator/cli/commands.h"
+#include "coordinator/cli/names.h"
+#include "coordinator/cli/parse.h"
 #include "coordinator/cli/connect.h"
 #include "coordinator/cli/table.h"
 
@@ -179,14 +181,14 @@ int tournament_show(int argc, char **argv)
     struct show show = {0};
     struct store_table head, table;
     int status;
-    argp_parse(&argp, argc, argv, 0, NULL, &show);
+    parse_line(&argp, argc, argv, &show);
     struct store *store = connect_reader(&show.common, &status);
     if (!store)
         return status;
     status = connect_query(store, head_sql, &show.name, 1, &head);
     if (status == COMMAND_DONE && head.rows == 0) {
         store_table_done(&head);
-        status = args_refuse("there is no tournament %s: `kroo tournament ls` lists them", show.name);
+        status = names_refuse(store, NAMES_TOURNAMENTS, show.name);
     } else if (status == COMMAND_DONE) {
         const char *name = store_cell(&head, 0, 0);
         status = connect_query(store, matches_sql, &name, 1, &table);

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "coordinator/cli/commands.h"
+#include "coordinator/cli/parse.h"
 #include "coordinator/cli/connect.h"
 #include "coordinator/cli/launch.h"
 #include "coordinator/cli/upload.h"
@@ -289,7 +290,7 @@ static int tune_submit(int argc, char **argv)
     launch_init(&request->launch, MESSAGE_TUNE);
     request->launch.create.spec.opening_plies = OPENING_PLIES_UNSET;
     request->launch.complete = complete;
-    argp_parse(&argp, argc, argv, 0, NULL, request);
+    parse_line(&argp, argc, argv, request);
     signal(SIGPIPE, SIG_IGN);
     int status = launch_run(&request->launch);
     json_decref(request->root);

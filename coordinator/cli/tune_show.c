@@ -5,6 +5,7 @@
 
 #include "coordinator/cli/args.h"
 #include "coordinator/cli/commands.h"
+#include "coordinator/cli/parse.h"
 #include "coordinator/cli/connect.h"
 #include "coordinator/cli/table.h"
 #include "coordinator/record.h"
@@ -247,7 +248,7 @@ int tune_show_command(int argc, char **argv)
     int status;
     if (!show)
         return args_refuse("out of memory");
-    argp_parse(&argp, argc, argv, 0, NULL, &show->arguments);
+    parse_line(&argp, argc, argv, &show->arguments);
     struct store *store = connect_reader(&show->arguments.common, &status);
     if (store) {
         char text[24];

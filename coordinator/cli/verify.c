@@ -4,6 +4,8 @@
 
 #include "coordinator/cli/args.h"
 #include "coordinator/cli/commands.h"
+#include "coordinator/cli/names.h"
+#include "coordinator/cli/parse.h"
 #include "coordinator/cli/connect.h"
 #include "coordinator/cli/table.h"
 #include "coordinator/verify.h"
@@ -69,7 +71,7 @@ static int list_experiments(const struct verify_request *request, struct store *
     if (status != COMMAND_DONE || !request->one || out->rows == 1)
         return status;
     store_table_done(out);
-    return args_refuse("there is no experiment %s: `kroo ls` lists them", id);
+    return names_refuse_experiment(store, request->id);
 }
 
 static int verify_all(struct verify_request *request, struct store *store, const struct store_table *list,
@@ -79,7 +81,7 @@ static int verify_all(struct verify_request *request, struct store *store, const
     uint64_t games = 0;
     for (size_t i = 0; i < list->rows; i++)
         games += table_number(list, i, 1);
-    progress_init(&request->progress, "verify", "games", games, false);
+    progress_init(&request->progress, "verify", "games", games, args_hides_progress());
     for (size_t i = 0; i < list->rows; i++) {
         request->games_before = totals->games;
         enum store_error error = verify_experiment(store, table_number(list, i, 0), &watch, totals);
@@ -125,7 +127,7 @@ int verify_command(int argc, char **argv)
     struct verify_request request = {0};
     struct verify_totals totals = {0};
     struct store_table list;
-    argp_parse(&argp, argc, argv, 0, NULL, &request);
+    parse_line(&argp, argc, argv, &request);
     int status;
     struct store *store = connect_reader(&request.common, &status);
     if (!store)

@@ -10,6 +10,7 @@
 #include "coordinator/cli/args.h"
 #include "coordinator/cli/commands.h"
 #include "coordinator/cli/connect.h"
+#include "coordinator/cli/parse.h"
 #include "coordinator/cli/table.h"
 #include "coordinator/listen.h"
 #include "proto/settings.h"
@@ -102,7 +103,7 @@ int web_command(int argc, char **argv)
     struct args_common common = {0};
     char url[WEB_URL];
     int status;
-    argp_parse(&argp, argc, argv, 0, NULL, &common);
+    parse_line(&argp, argc, argv, &common);
     struct settings *settings = connect_settings(&common, &status);
     if (!settings)
         return status;

@@ -7,6 +7,9 @@
 #include "coordinator/cli/args.h"
 #include "coordinator/cli/child.h"
 #include "coordinator/cli/commands.h"
+#include "coordinator/cli/names.h"
+#include "coordinator/cli/dispatch.h"
+#include "coordinator/cli/parse.h"
 #include "coordinator/cli/connect.h"
 #include "coordinator/cli/output.h"
 #include "coordinator/cli/table.h"
@@ -86,7 +89,7 @@ static int weights_ls(int argc, char **argv)
         " from kroo.weights w left join kroo.weights p on p.sha256 = w.parent_sha256"
         " left join kroo.training_run t on t.id = w.training_run_id order by w.number";
     struct weights_request request = {0};
-    argp_parse(&argp, argc, argv, 0, NULL, &request);
+    parse_line(&argp, argc, argv, &request);
     int status;
     struct store *store = connect_reader(&request.common, &status);
     if (!store)
@@ -187,7 +190,7 @@ static int find(struct store *store, const char *text, struct store_weights *row
 {
     enum store_error error = store_weights_find(store, text, row, number);
     if (error == STORE_ERROR_REFUSED)
-        return args_refuse("weights \"%.80s\": %s (`kroo weights ls` lists them)", text, store_reason(store));
+        return names_refuse_weights(store, text);
     return connect_failed(store, error);
 }
 
@@ -261,7 +264,7 @@ static int weights_show(int argc, char **argv)
         .children = args_common_children};
     struct weights_request request = {.wanted = true};
     struct subject subject;
-    argp_parse(&argp, argc, argv, 0, NULL, &request);
+    parse_line(&argp, argc, argv, &request);
     int status = subject_open(&request, &subject);
     if (status == COMMAND_DONE && request.common.json) {
         struct export_weights what = describe(&subject);
@@ -302,8 +305,8 @@ static int export_to(const struct weights_request *request, const struct subject
         return table_json_print(json_pack("{s:s, s:s, s:I}", "out", request->out, "sha256", subject->sha256,
                                           "number", (json_int_t)subject->number));
     if (status == COMMAND_DONE && request->out)
-        fprintf(stderr, "weights %llu (sha256 %s) written to %s\n", (unsigned long long)subject->number,
-                subject->sha256, request->out);
+        args_note("weights %llu (sha256 %s) written to %s", (unsigned long long)subject->number,
+                  subject->sha256, request->out);
     return status;
 }
 
@@ -331,7 +334,7 @@ static int weights_export(int argc, char **argv)
                                      .children = args_common_children};
     struct weights_request request = {.wanted = true, .format = EXPORT_BIN};
     struct subject subject;
-    argp_parse(&argp, argc, argv, 0, NULL, &request);
+    parse_line(&argp, argc, argv, &request);
     int status = subject_open(&request, &subject);
     if (status == COMMAND_DONE)
         status = export_to(&request, &subject);
@@ -368,7 +371,7 @@ static int tell_promotion(const struct weights_request *request, uint64_t number
             request->experiment ? json_integer((json_int_t)request->experiment) : json_null(), "text", text));
     printf("%s\n", *text ? text : "promoted");
     if (!request->experiment)
-        fprintf(stderr, "promoted by hand: recorded under your name, without a verdict as proof\n");
+        args_note("promoted by hand: recorded under your name, without a verdict as proof");
     return COMMAND_DONE;
 }
 
@@ -391,7 +394,7 @@ static int weights_promote(int argc, char **argv)
                "again'",
         .children = args_common_children};
     struct weights_request request = {.wanted = true, .line = "main", .reason = ""};
-    argp_parse(&argp, argc, argv, 0, NULL, &request);
+    parse_line(&argp, argc, argv, &request);
     int status;
     struct settings *settings = connect_settings(&request.common, &status);
     if (!settings)
@@ -429,7 +432,7 @@ static int weights_reproduce(int argc, char **argv)
             "Examples:\n  kroo weights reproduce champion\n  kroo weights reproduce 3 --json",
         .children = args_common_children};
     struct weights_request request = {.wanted = true};
-    argp_parse(&argp, argc, argv, 0, NULL, &request);
+    parse_line(&argp, argc, argv, &request);
     int status;
     struct settings *settings = connect_settings(&request.common, &status);
     if (!settings)
@@ -443,7 +446,7 @@ static int weights_reproduce(int argc, char **argv)
 
 int weights_command(int argc, char **argv)
 {
-    static const struct args_command commands[] = {
+    static const struct dispatch_entry commands[] = {
         {"ls", weights_ls, "list them", true},
         {"show", weights_show, "everything about one: lineage, fit, promotions", true},
         {"export", weights_export, "write one with its proof: bin, json, c, md", true},
@@ -452,6 +455,6 @@ int weights_command(int argc, char **argv)
         {"promote", weights_promote, "make one the champion of a line", true},
         {0},
     };
-    return args_dispatch(commands, "Weights: the numbers an engine evaluates with, and where they come from.",
-                         argc, argv);
+    return dispatch(commands, "Weights: the numbers an engine evaluates with, and where they come from.",
+                    "ls", argc, argv);
 }

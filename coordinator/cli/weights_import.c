@@ -6,6 +6,7 @@
 
 #include "coordinator/cli/args.h"
 #include "coordinator/cli/commands.h"
+#include "coordinator/cli/parse.h"
 #include "coordinator/cli/connect.h"
 #include "coordinator/cli/table.h"
 #include "proto/artifact.h"
@@ -161,8 +162,8 @@ static int tell(const struct import_request *request, const struct imported *imp
                                           imported->weights->rules, "size", (json_int_t)imported->size));
     if (number)
         printf("%llu\n", (unsigned long long)number);
-    fprintf(stderr, "%s for %s, %zu bytes, sha256 %s%s%s%s\n", kind, imported->weights->rules, imported->size,
-            imported->hex, *name ? ", named " : "", name, number ? "" : ": sound, and not stored");
+    args_note("%s for %s, %zu bytes, sha256 %s%s%s%s", kind, imported->weights->rules, imported->size,
+              imported->hex, *name ? ", named " : "", name, number ? "" : ": sound, and not stored");
     return COMMAND_DONE;
 }
 
@@ -189,7 +190,7 @@ int weights_import_command(int argc, char **argv)
     struct imported imported = {0};
     struct store_weights stored = {.has_parent = false};
     uint64_t number = 0;
-    argp_parse(&argp, argc, argv, 0, NULL, &request);
+    parse_line(&argp, argc, argv, &request);
     int status = read_weights(&request, &imported);
     if (status == COMMAND_DONE && !request.dry_run)
         status = put(&request, &imported, &stored, &number);

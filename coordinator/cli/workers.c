@@ -6,6 +6,7 @@
 
 #include "coordinator/cli/args.h"
 #include "coordinator/cli/commands.h"
+#include "coordinator/cli/parse.h"
 #include "coordinator/cli/connect.h"
 #include "coordinator/cli/set_aside.h"
 #include "coordinator/cli/table.h"
@@ -145,7 +146,7 @@ int workers_command(int argc, char **argv)
     int status;
     if (set_aside_command(argc, argv, &status))
         return status;
-    argp_parse(&argp, argc, argv, 0, NULL, &workers);
+    parse_line(&argp, argc, argv, &workers);
     struct settings *settings = connect_settings(&workers.common, &status);
     if (!settings)
         return status;
@@ -240,7 +241,7 @@ int why_command(int argc, char **argv)
                "Examples:\n  kroo why node8\n  kroo why node8 --json | jq '.[].why'",
         .children = args_common_children};
     struct workers workers = {0};
-    argp_parse(&argp, argc, argv, 0, NULL, &workers);
+    parse_line(&argp, argc, argv, &workers);
     int status;
     struct settings *settings = connect_settings(&workers.common, &status);
     if (!settings)

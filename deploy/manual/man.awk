@@ -41,7 +41,7 @@ function flush_option() {
     option = ""
 }
 function is_common(text) {
-    return text ~ /--(config|dir|json)(=|$)/ && program == "kroo" || text ~ /--(help|usage|version)$/
+    return text ~ /--(config|dir|json|color)(=|$)/ && program == "kroo" || text ~ /--(help|usage|version)$/
 }
 # A paragraph macro right behind a heading would be one too many.
 function paragraph() {
@@ -104,6 +104,13 @@ state == "usage" {
         next
     paragraph()
     put($0)
+    next
+}
+# Once, at the end of the page.
+/^Exit status: [0-9][^.]*\.$/ && (depth == 1 || $0 == exit_line) {
+    exit_line = $0
+    exits = substr($0, length("Exit status: ") + 1)
+    sub(/\.$/, "", exits)
     next
 }
 /^ *$/ {
@@ -181,6 +188,15 @@ END {
             option = common_order[i]
             option_help = common[option]
             flush_option()
+        }
+    }
+    if (exits != "") {
+        print ".SH EXIT STATUS"
+        count = split(exits, status, ", ")
+        for (i = 1; i <= count; i++) {
+            match(status[i], /^[0-9]+ /)
+            print ".TP\n\\fB" substr(status[i], 1, RLENGTH - 1) "\\fR"
+            put(substr(status[i], RLENGTH + 1))
         }
     }
     print ".SH SEE ALSO"

@@ -439,9 +439,10 @@ static void look_at(struct crowd *crowd, struct member *member, int64_t now)
 static void run(struct crowd *crowd)
 {
     struct epoll_event events[512];
-    int64_t began = now_us() / 1000, printed = began, looked = 0, now = began;
+    int64_t began = now_us() / 1000, printed = began, now = began;
+    unsigned next = 0;
     while (now < began + crowd->seconds * 1000) {
-        int count = epoll_wait(crowd->epoll, events, 512, 5);
+        int count = epoll_wait(crowd->epoll, events, 512, 1);
         now = now_us() / 1000;
         for (int i = 0; i < count; i++) {
             struct member *member = events[i].data.ptr;
@@ -450,10 +451,10 @@ static void run(struct crowd *crowd)
             else if (member->state != AWAY)
                 read_from(crowd, member, now);
         }
-        if (now - looked >= 10) {
-            looked = now;
-            for (unsigned i = 0; i < crowd->workers; i++)
-                look_at(crowd, &crowd->members[i], now);
+        /* A few at a time: an answer does not wait until this thread has played everybody's games. */
+        for (unsigned looks = 0; looks < crowd->workers / 16 + 1; looks++) {
+            look_at(crowd, &crowd->members[next], now);
+            next = (next + 1) % crowd->workers;
         }
         if (now - printed >= crowd->every * 1000) {
             print_line(crowd, crowd->topics, "at", (double)(now - began) / 1000,

@@ -10,7 +10,7 @@
 . "$(dirname "$0")/../system/lib.sh"
 set -e -o pipefail
 shopt -s inherit_errexit
-export KROO_DIR=$dir KROO_WINDOW=1048576 # as many pairs are out as so many workers hold
+export KROO_DIR=$dir
 crowd=$build/bench/crowd
 trap 'failed=$?; set +e; (exit "$failed"); cleanup' EXIT
 

@@ -51,7 +51,8 @@ static void print(const struct simulation_plan *plan, const struct simulation_re
     printf(
         "seed %llu workers %u restarts %llu: %llu events, %lld s (%lld s after the last fault), %llu games, "
         "%llu leases, %llu lapsed, %llu deaths, %llu hangs, %llu lost, %llu repeated, %llu failed commits, "
-        "%llu duplicates, %llu late, %llu twins, %llu lies, %llu disputes, %llu replaced, %llu audited, "
+        "%llu lost lease rows, %llu duplicates, %llu late, %llu twins, %llu lies, %llu disputes, %llu "
+        "replaced, %llu audited, "
         "%llu reopened, %llu set aside\n",
         (unsigned long long)plan->seed, plan->workers, (unsigned long long)report->restarts,
         (unsigned long long)report->events, (long long)report->simulated_ms / 1000,
@@ -59,8 +60,9 @@ static void print(const struct simulation_plan *plan, const struct simulation_re
         (unsigned long long)report->leases, (unsigned long long)report->lapses,
         (unsigned long long)report->deaths, (unsigned long long)report->hangs,
         (unsigned long long)report->lost, (unsigned long long)report->repeated,
-        (unsigned long long)report->failures, (unsigned long long)report->duplicates,
-        (unsigned long long)report->late, (unsigned long long)report->twins, (unsigned long long)report->lies,
+        (unsigned long long)report->failures, (unsigned long long)report->rows_lost,
+        (unsigned long long)report->duplicates, (unsigned long long)report->late,
+        (unsigned long long)report->twins, (unsigned long long)report->lies,
         (unsigned long long)report->disputes, (unsigned long long)report->replaced,
         (unsigned long long)report->audits, (unsigned long long)report->reopened,
         (unsigned long long)report->set_aside);

@@ -3,8 +3,9 @@
  * everything: which experiments run, how sick network and workers are, and every event.
  *
  * Safety phase: messages are lost, repeated, delayed and reordered, workers die, hang and lie, transactions
- * fail, the coordinator is killed and rebuilt from its rows. Liveness phase: nothing new breaks (the dead
- * stay dead, the hung stay hung), and everything must come to its end within a bound.
+ * fail, the coordinator is killed and rebuilt from its rows, the last of which it never wrote. Liveness
+ * phase: nothing new breaks (the dead stay dead, the hung stay hung), and everything must come to its end
+ * within a bound.
  *
  * What must hold: a game is stored once; a counter and a verdict are those of the stored games in pair order,
  * whoever played them when; what is contradicted is settled by two independent workers before it is decided
@@ -30,7 +31,7 @@ struct simulation_report {
     char failure[SIMULATION_TEXT];  /* what did not hold, and where */
     uint64_t events, games;         /* handled; committed */
     int64_t simulated_ms, ended_ms; /* when the last experiment ended, after the faults had stopped */
-    uint64_t leases, lapses, restarts, deaths, hangs, lost, repeated, failures;
+    uint64_t leases, lapses, restarts, deaths, hangs, lost, repeated, failures, rows_lost;
     uint64_t duplicates, late, twins, lies, disputes, replaced, audits, reopened, set_aside;
 };
 

@@ -100,7 +100,7 @@ static void row_insert(struct world *w, const struct lease *lease, bool again)
         w->row_room = w->row_room ? 2 * w->row_room : 4096;
         w->rows = enlarge(w, w->rows, w->row_room * sizeof *w->rows);
     }
-    w->rows[w->row_count++] = (struct row){*lease, true, again};
+    w->rows[w->row_count++] = (struct row){*lease, true, again, w->now, false};
     w->report->leases++;
 }
 
@@ -169,7 +169,8 @@ static void book_fill(struct world *w, uint32_t x)
     must(w, lease_experiment_add(w->book, x, e->pairs, e->window, prefix) == LEASE_OK);
     for (size_t i = 0; i < w->row_count; i++) {
         struct row *row = &w->rows[i];
-        if (row->again || row->lease.experiment != x || row->lease.first + row->lease.count <= prefix)
+        if (row->again || row->lost || row->lease.experiment != x ||
+            row->lease.first + row->lease.count <= prefix)
             continue;
         enum lease_status status = lease_restore(w->book, &row->lease, row->open, w->now);
         /* Of two leases of the same pairs the first is taken up again. */
@@ -197,12 +198,32 @@ static void book_fill(struct world *w, uint32_t x)
             want_again(w, x, pair);
 }
 
+/* Leases are told before their rows are written: a crash takes the last of them, of which only the numbers
+ * stay taken. What the lost ones had counted of attempts is forgotten with them. */
+static void lose_rows(struct world *w)
+{
+    size_t kept = w->row_count;
+    while (kept > 0 && w->rows[kept - 1].told_ms > w->now - COMMIT_MS && !w->rows[kept - 1].again &&
+           roll(w, 4))
+        kept--;
+    for (size_t i = kept; i < w->row_count; i++) {
+        const struct lease *lease = &w->rows[i].lease;
+        uint16_t *attempts = w->experiments[lease->experiment].attempts;
+        w->rows[i].lost = true;
+        w->rows[i].open = false;
+        for (uint64_t pair = lease->first; pair < lease->first + lease->count; pair++)
+            attempts[pair] = 0;
+    }
+    w->report->rows_lost += w->row_count - kept;
+}
+
 /* From the rows alone; what was in memory must have said the same. */
 void coordinator_start(struct world *w)
 {
     struct lease_policy policy = lease_policy_default();
     policy.term_ms = TERM_MS;
     policy.leases_per_session = HANDS;
+    lose_rows(w);
     lease_book_destroy(w->book);
     schedule_destroy(w->schedule);
     audit_book_destroy(w->audits);
@@ -439,9 +460,9 @@ static void tell_books(struct world *w, const struct event *r, uint64_t prefix_b
     if (complete && (!e->disputed[r->pair] || whole))
         rows_close(w, finished, lease_done(w->book, x, r->pair, r->session, w->now, finished));
     if (complete && e->disputed[r->pair]) {
-        if (r->pair >= prefix_before && tally_is_held(e->tally, r->pair))
-            lease_reissue(w->book, x, r->pair, r->session);
-        else
+        /* Not by the lease book where the prefix has fallen back behind what that knows. */
+        bool waited_for = r->pair >= prefix_before && tally_is_held(e->tally, r->pair);
+        if (!waited_for || lease_reissue(w->book, x, r->pair, r->session) != LEASE_OK)
             want_again(w, x, r->pair);
     }
     if (complete && due(w, x, r->pair) && !e->audited[r->pair])

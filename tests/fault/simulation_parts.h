@@ -17,6 +17,7 @@ enum {
     SLOTS = 2,
     RUNS = 5, /* of a game, by different workers */
     TERM_MS = 20000,
+    COMMIT_MS = 500,           /* before a lease that is told has its row */
     LIVENESS_MS = 3600 * 1000, /* all must be over so long after the last fault */
     CHARGES = 3,               /* and a worker is set aside */
     LIE_PERCENT = 30,          /* of a liar's games */
@@ -86,6 +87,8 @@ struct worker {
 struct row {
     struct lease lease;
     bool open, again;
+    int64_t told_ms;
+    bool lost; /* told, and never written: the coordinator died in between */
 };
 
 struct world {

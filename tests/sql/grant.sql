@@ -101,6 +101,8 @@ select set_eq($$select u from column_updates_of('kroo_coordinator') u where u !~
     peer.revoked_at
     peer.revoked_by
     peer.role
+    peer_version.in_force
+    peer_version.in_force_at
     session.ended_at
     session.load_ppm
     session.measured_at

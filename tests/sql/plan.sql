@@ -35,7 +35,7 @@ select 'finished', now(), 'site', 'table', 1, 1, 'core', 'blas', 'kroo-train 1 t
 update weights w set training_run_id = t.id from training_run t where t.weights_sha256 = w.sha256;
 
 begin;
-select plan(22);
+select plan(24);
 -- Runs a query to its end and counts the sequential scans of partitions it made.
 create function tests.seq_scans(query text) returns bigint language plpgsql as $$
 declare
@@ -86,6 +86,25 @@ $$;
 select is((select count(*)::text from tests.shipped),
     :'shipped', 'all the shipped queries but the one that needs the extension');
 select is_empty('select * from shipped_scans() where scans > 0', 'none of them scans games');
+-- The pages' questions about games, each as the filter may ask it.
+create table tests.page (name text, text text);
+\copy tests.page from program 'for name in game games; do printf "%s\t%s\n" $name "$(grep -v "^--" web/api/$name.sql | sed "s/\\\\/\\\\\\\\/g" | tr "\n" " ")"; done'
+create function tests.ask(question text, variadic parameters text[]) returns text language plpgsql as $$
+declare
+    query text := (select text from tests.page where name = question);
+    answer text;
+begin
+    for i in reverse 6..1 loop
+        query := replace(query, '$' || i || '::', coalesce(quote_literal(parameters[i]), 'null') || '::');
+    end loop;
+    execute query into answer;
+    return answer;
+end
+$$;
+select is_empty($q$select wishes from (values ('{}'::text[]), ('{1}'), ('{1,start}'), ('{null,better,won}'), ('{null,null,draw}'),
+    ('{null,null,null,repetition}'), ('{1,null,null,null,F}'), ('{null,null,null,null,FcEaBd}'), ('{2,null,null,null,null,2-40-1}')) w(wishes)
+    where seq_scans(format('select tests.ask(''games'', variadic %L::text[])', wishes)) > 0$q$, 'filters of the page scan no games');
+select is(seq_scans($q$select tests.ask('game', '1-77-1')$q$), 0::bigint, 'nor does one game');
 select isnt_empty('select from ending_rollup where experiment_id = 1', 'there is a segment in the roll-ups');
 select isnt_empty('select from game_unrolled where experiment_id = 1', 'and a rest that is not');
 select is((select games from weights_provenance where weights = 2 and distance = 0), 50::bigint, 'a range of pairs');

@@ -37,6 +37,7 @@ select tables_are('kroo', words($$
     generation
     hook_run
     leadership
+    lease_number
     learning_loop
     lease
     length_rollup
@@ -45,6 +46,7 @@ select tables_are('kroo', words($$
     pair_repeat
     pair_rollup
     peer
+    peer_version
     player
     preset
     promotion

@@ -58,6 +58,19 @@ refuses() {
 }
 refuses "kroo-engine" kroo-engine eval --weights
 
+# --- the pages' engine ---
+export KROO_WEB_BUILD=${KROO_WEB_BUILD:-$root/build/web}
+wasm=$root/tests/web/eval.mjs
+if command -v node >/dev/null 2>&1 && [ -e "$KROO_WEB_BUILD/kroo-engine.wasm" ]; then
+    for kind in table net features; do
+        answers "WebAssembly, $kind" "$kind" node "$wasm" "$vectors/$kind.weights"
+    done
+    refuses "WebAssembly" node "$wasm"
+else
+    wasm=
+    skip "WebAssembly" "there is no Node.js, or it was built with WASM=no"
+fi
+
 # --- JavaScript ---
 module=$root/clients/js/kroo-weights.js
 # node_test NAME MODULE
@@ -190,6 +203,9 @@ for kind in table net features; do
     is "the same in the exported header" "$("$work/limit.check")" "64 test positions, 0 wrong"
     if command -v node >/dev/null 2>&1; then
         ok "the same in JavaScript" cmp <(node "$js" "$work/limit.weights" <"$work/positions") "$work/limit.scores"
+    fi
+    if [ -n "$wasm" ]; then
+        ok "the same in WebAssembly" cmp <(node "$wasm" "$work/limit.weights" <"$work/positions") "$work/limit.scores"
     fi
     if [ -n "$java" ]; then
         ok "the same in Java" cmp <(java -cp "$java" KrooWeights "$work/limit.weights" <"$work/positions") "$work/limit.scores"

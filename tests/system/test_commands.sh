@@ -8,7 +8,8 @@ kw() { command=$1; shift; "$kroo" weights "$command" --dir "$dir" "$@"; }
 json() { jq -r "$1"; }
 
 # --- without a cluster ---
-fails "help without a command is wrong usage" 2 'Usage: kroo COMMAND' "$kroo"
+fails "without a command it tells what to do first" 0 'no cluster is set up here.*kroo up' sh -c 'cd "$1" && "$0" | tr "\n" " "' "$kroo" "$work"
+is "to programs, too" "$(cd "$work" && "$kroo" --json | jq -c '[.is_set_up, .next[0].command]')" '[false,"kroo up"]'
 fails "a misspelt command hears the right one" 2 'did you mean .kroo verify' "$kroo" verfiy
 fails "so does a misspelt subcommand" 2 'did you mean .kroo weights export' "$kroo" weights exprot
 ok "--help succeeds" sh -c '"$0" --help | grep -q "Exit status"' "$kroo"

@@ -43,6 +43,9 @@ ok "bash can read them" bash -n "$place/share/bash-completion/completions/kroo"
 is "it completes commands" "$(complete_words kroo roundr)" roundrobin
 is "and what is below them" "$(complete_words /usr/bin/kroo key "")" "new allow revoke ls"
 is "and options" "$(complete_words kroo-worker --exit)" "--exit-when-idle="
+is "names, too" "$(complete_words kroo query endi) $(complete_words kroo query open)" "endings openings"
+ok "and those an option takes" grep -q '^    --book) echo books ;;' "$place/share/bash-completion/completions/kroo"
+is "the page says what an exit status means" "$(mandoc -Tascii "$place/share/man/man1/kroo.1" | sed 's/.\x08//g' | sed -n '/^EXIT STATUS/,/^[A-Z]* [A-Z]*$/p' | grep -cE '^ +[0-3] ')" 4
 is "behind an equals sign it leaves files to the shell" "$(complete_words kroo run --config = x)" ""
 if command -v zsh >/dev/null; then
     ok "zsh can read its own" zsh -n "$place/share/zsh/vendor-completions/_kroo"

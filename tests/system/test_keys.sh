@@ -72,6 +72,26 @@ settled() {
 ok "and delivers nothing more" wait_until 10 settled
 ok "nothing it delivered before is lost or wrong" "$kroo" verify --dir "$dir" 1
 
+# --- at once: what comes over an open connection after `kroo key` has returned is judged by what it did ---
+"$kroo" key new lively --out "$work/keys" >/dev/null
+"$kroo" key allow --dir "$dir" lively "$work/keys/lively.pub" --role worker >/dev/null
+coproc petition { "$build/tests/system/petitioner" "tcp://127.0.0.1:$port" "$work/keys/lively.key" "$work/keys/coordinator.pub" 2>&1; }
+asks_again() { echo >&"${petition[1]}" && read -r -t 60 heard <&"${petition[0]}"; }
+read -r -t 60 heard <&"${petition[0]}"
+is "a worker is welcome" "$heard" granted
+judged=
+for _ in $(seq 10); do
+    "$kroo" key allow --dir "$dir" lively "$work/keys/lively.pub" --role worker >/dev/null 2>>"$work/key-said"
+    asks_again
+    judged="$judged,$heard"
+    "$kroo" key revoke --dir "$dir" lively >/dev/null 2>>"$work/key-said"
+    asks_again
+    judged="$judged,$heard"
+done
+is "ten times allowed and revoked, its very next message is served and refused" "$judged" \
+    "$(for _ in $(seq 10); do printf ',granted,refused: this key is not allowed (any more)'; done)"
+is "and kroo key never had to say that nobody confirmed it" "$(cat "$work/key-said")" ""
+
 # --- somebody who may ask, and somebody who says yes ---
 "$kroo" key allow --dir "$dir" asker "$work/keys/asker.pub" --role submitter >/dev/null
 asks() { asked=$(as asker "$kroo" match starting starting --nodes-a 60 --nodes-b 50 --pairs 4 --seed 1 --key "ask-$1" 2>"$work/asked"); }

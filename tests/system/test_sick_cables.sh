@@ -56,8 +56,8 @@ lapsed() { [ "$(sql "select count(*) > 0 from lease where experiment_id = $id an
 ok "leases lapse" wait_until 40 lapsed
 spooled() { [ "$(cat "$work"/far-*/spool/* | wc -c)" -gt 1000 ]; }
 ok "and the workers play on what they hold" wait_until 20 spooled
-mode pass
 before=$(stored)
+mode pass
 ok "with the cable whole games come again" wait_until 40 moved
 whole 300
 

@@ -64,6 +64,29 @@ run_match foreign
 hire w-trusting --trust "$dir/keys/cluster.sign.pub,$work/keys/stranger.sign.pub"
 ok "who trusts the stranger plays" wait_until 30 state_is finished
 kill $worker && wait $worker
+
+# --- a key that is trusted no more, while the worker runs ---
+keys="$work/trusted.sign.pub"
+cp "$work/keys/stranger.sign.pub" "$keys"
+hire w-changing --trust "$dir/keys/cluster.sign.pub,$keys"
+run_match foreign
+ok "a worker plays what a key in a file of its own signed" wait_until 30 state_is finished
+cp "$dir/keys/cluster.sign.pub" "$keys"
+run_match foreign
+ok "with another key in that file, the next lease is refused without a restart" wait_until 30 told w-changing 'a key that is not trusted here'
+is "it is the same process" "$(kill -0 $worker && grep -c '^.* start name=w-changing' "$work/w-changing.log")" 1
+"$kroo" stop "$id" --dir "$dir" >/dev/null
+kill $worker && wait $worker
+cp "$work/keys/stranger.sign.pub" "$keys"
+hire w-unreadable --trust "$dir/keys/cluster.sign.pub,$keys"
+ok "another starts" wait_until 30 grep -q welcome "$work/w-unreadable.log"
+rm "$keys"
+run_match foreign
+unread() { grep -q 'trusted keys cannot be read' "$work/w-unreadable.log"; }
+ok "with the file gone, nothing that it signed runs" wait_until 30 unread
+is "not one game" "$(sql "select games_stored from experiment_counter where experiment_id = $id")" 0
+kill $worker && wait $worker
+"$kroo" stop "$id" --dir "$dir" >/dev/null
 ok "an operator signs the bare one" "$kroo" engine sign bare --dir "$dir"
 run_match bare
 hire w-signed --trust "$dir/keys/cluster.sign.pub"

@@ -117,7 +117,7 @@ fails "no match of it is made any more" 1 'stopped' t run big --wait
 "$kroo" stop "$before" >/dev/null
 # --- a player against itself ---
 fails "without noise its games would be equal" 1 'kroo aa' "$kroo" aa starting --nodes 20 --pairs 2 --noise 0
-fails "noise is for a player against itself" 2 'unrecognized' "$kroo" match starting starting --nodes-b 3 --noise 1 --pairs 2
+fails "noise is for a player against itself" 2 'no option --noise' "$kroo" match starting starting --nodes-b 3 --noise 1 --pairs 2
 ok "with noise it tells whether the farm is fair" \
     sh -c '"$0" aa starting --nodes 20 --pairs 60 --seed 5 --wait >"$1"; [ $? -lt 2 ]' "$kroo" "$work/aa"
 ok "in all and for each worker" test "$(grep -Ec '^(all|local-[0-9]|[^ ]+) +[0-9]+ +[0-9.]+ %' "$work/aa")" -ge 2

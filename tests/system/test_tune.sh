@@ -47,10 +47,13 @@ ok "a finished tune is audited" "$kroo" audit 1 --share 30% --wait --dir "$work/
 is "and every pair of it came out the same" \
     "$(sql "select count(*) > 10, bool_and(state = 'agreed') from audit where experiment_id = 1 and request_id > 0")" "t|t"
 a=$(sql "select options_a from tune_batch where experiment_id = 1 and batch_no = 0")
+signal_workers() { for worker in 1 2 3 4; do kill "$1" "$(cluster_dir=$work/four pid_of worker-$worker)"; done; }
+signal_workers -STOP # or they would play the pair again before the second liar has come
 ok "other games of a counted pair are a dispute" grep -q '^leg 1: conflict' <(liar liar-1 "$a")
 ok "two who agree outvote what has moved the parameters" grep -q '^leg 1: conflict' <(liar liar-2 "$a")
 outvoted() { "$kroo" tune show 1 --dir "$work/four" --json | jq -e '.outvoted_pairs == 1'; }
 ok "and the tune says so" wait_until 10 outvoted
+signal_workers -CONT
 ok "whose games stand" "$kroo" verify --dir "$work/four" 1
 "$kroo" down --dir "$work/four" >/dev/null
 

@@ -187,10 +187,20 @@ static void add_ending(struct text *text, const struct game *game)
     add(text, "}");
 }
 
+static void add_rules(struct text *text, const struct rules *rules)
+{
+    add(text, "{\"rules\":\"%s\",\"terms\":{\"slam\":\"%s\",\"feeding\":\"%s\",\"leftovers\":\"%s\",",
+        rules->name, rules_slam_text(rules->slam), rules_feeding_text(rules->feeding),
+        rules_leftovers_text(rules->leftovers));
+    add(text, "\"stop_leftovers\":\"%s\",\"repetitions\":%d,\"quiet_limit\":%d},",
+        rules_leftovers_text(rules->stop_leftovers), rules->repetitions, rules->quiet_limit);
+}
+
 /* Plays `moves` on a game at its start and writes each ply; -1 after a refusal. */
 static int play_moves(struct kroo_player *player, struct game *game, const char *moves)
 {
-    add(&player->text, "{\"rules\":\"%s\",\"plies\":[", game_rules(game)->name);
+    add_rules(&player->text, game_rules(game));
+    add(&player->text, "\"plies\":[");
     add_ply(&player->text, game, false);
     for (const char *move = moves; *move != '\0'; move++) {
         struct game_history history = game_history(game);
@@ -285,7 +295,7 @@ EXPORT int kroo_use_weights(struct kroo_player *player, const uint8_t *bytes, si
     struct weights *weights = NULL;
     begin(player);
     enum weights_error error = WEIGHTS_OK;
-    if (size > 0)
+    if (bytes)
         error = weights_parse(bytes, size, NULL, &weights);
     else if (!(weights = weights_create_starting(player->rules.name)))
         error = WEIGHTS_ERROR_MEMORY;
@@ -295,7 +305,7 @@ EXPORT int kroo_use_weights(struct kroo_player *player, const uint8_t *bytes, si
         weights_destroy(weights);
         return -1;
     }
-    player->built_in = size == 0;
+    player->built_in = !bytes;
     add(&player->text, "{\"kind\":\"%s\",\"rules\":\"%s\",\"provenance\":%s}",
         weights_kind_name(weights->kind), weights->rules, weights->provenance);
     return finish(player);
@@ -303,7 +313,7 @@ EXPORT int kroo_use_weights(struct kroo_player *player, const uint8_t *bytes, si
 
 EXPORT int kroo_evaluate(struct kroo_player *player)
 {
-    struct position position = game_position(player->game);
+    struct position position = standing(player->game);
     begin(player);
     add(&player->text, "%" PRId32, weights_evaluate(player->weights, &position));
     return finish(player);

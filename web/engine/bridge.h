@@ -22,16 +22,16 @@ void *kroo_alloc(size_t size);
 void kroo_free(void *bytes);
 
 /* Sets the game: rules as in rules_parse, a position in text form ("" for the usual start), letters played
- * from there. Answers with the whole line: an object with `rules`, `moves`, `plies` (one entry for the start
- * and one after each move: [houses], [stores], side, legal houses of its own row as bits, quiet plies,
+ * from there. Answers with the whole line: an object with `rules`, their `terms`, `plies` (one entry for the
+ * start and one after each move: [houses], [stores], side, legal houses of its own row as bits, quiet plies,
  * occurrences, whether the move was a grand slam), and `result`, `reason`, `houses`, `stores` at the end. */
 int kroo_play(struct kroo_player *player, const char *rules, const char *start, const char *moves);
 
 /* Weights out of an exported binary file; where they are of other rules than the game's, a game by theirs
- * begins. With `size` 0 the built-in ones. Answers with their kind, rules and provenance. */
+ * begins. NULL for the built-in ones. Answers with their kind, rules and provenance. */
 int kroo_use_weights(struct kroo_player *player, const uint8_t *bytes, size_t size);
 
-/* Hundredths of a seed, of the game's position, without a search; the mover's view. */
+/* Hundredths of a seed, of the game's position as it stands, without a search; the mover's view. */
 int kroo_evaluate(struct kroo_player *player);
 
 /* Forgets what was searched before. */

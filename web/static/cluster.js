@@ -23,7 +23,7 @@ function showDay({ day: { since, step, games }, at }) {
     const y = games.map((count, i) => count / Math.max(Math.min(step, at - x[i]), 30));
     if (day) day.update(x, [y]);
     else
-        day = plot(place("day"), { label: "Games a second over the last 24 hours", time: true, x, height: 190, legend: false,
+        day = plot(place("day"), { label: "Games a second over the last 24 hours", time: true, x, height: 200, legend: false,
             yLabel: "games a second", yRange: (u, low, high) => [0, Math.max(high * 1.08, 1)],
             lines: [{ label: "games a second", values: y, tone: "accent", steps: true, fill: true, value: (v) => number(v, 1) }] });
 }

@@ -16,9 +16,16 @@ function axis(tones, label, values) {
         font: "11px system-ui, sans-serif",
         labelFont: "11px system-ui, sans-serif",
         label,
-        labelSize: label ? 18 : 0,
+        labelSize: label ? 16 : 0,
+        labelGap: 2,
         ...(values ? { values: (u, splits) => splits.map((split) => (split === null ? "" : values(split))) } : {}),
     };
+}
+
+/* Clock times, and the date where a day begins. */
+function clock(seconds) {
+    const date = new Date(seconds * 1000);
+    return date.getHours() + date.getMinutes() === 0 ? date.toLocaleDateString("sv") : date.toLocaleTimeString("sv", { timeStyle: "short" });
 }
 
 function lineSeries(line, tones) {
@@ -45,7 +52,7 @@ function options(spec, width, tones) {
         cursor: { points: { size: 6 }, drag: { x: spec.zoom ?? false, y: false } },
         legend: { show: spec.legend ?? true },
         scales: { x: { time: spec.time ?? false, range: spec.xRange }, y: { range: spec.yRange } },
-        axes: [axis(tones, spec.xLabel, spec.xValues), { ...axis(tones, spec.yLabel, spec.yValues), size: spec.ySize ?? 48 }],
+        axes: [{ ...axis(tones, spec.xLabel, spec.xValues ?? (spec.time ? clock : undefined)), size: 30, space: spec.time ? 80 : 50 }, { ...axis(tones, spec.yLabel, spec.yValues), size: spec.ySize ?? 48 }],
         series: [{ label: spec.xName ?? spec.xLabel ?? "x", value: spec.xValue ? (u, value) => (value === null ? "–" : spec.xValue(value)) : undefined },
             ...spec.lines.map((line) => lineSeries(line, tones))],
         bands: (spec.bands ?? []).map(([high, low, tone]) => ({ series: [high + 1, low + 1], fill: tones[tone ?? "accent"] + "26" })),

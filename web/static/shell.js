@@ -20,7 +20,7 @@ export function el(tag, attributes, ...children) {
         if (name.startsWith("on")) element.addEventListener(name.slice(2).toLowerCase(), value);
         else element.setAttribute(name, value === true ? "" : value);
     }
-    element.append(...children.flat().filter((child) => child !== null && child !== undefined));
+    element.append(...children.flat(Infinity).filter((child) => child !== null && child !== undefined));
     return element;
 }
 
@@ -29,7 +29,7 @@ export function svg(tag, attributes, ...children) {
     const element = document.createElementNS("http://www.w3.org/2000/svg", tag);
     for (const [name, value] of Object.entries(attributes ?? {}))
         if (value !== null && value !== undefined) element.setAttribute(name, value);
-    element.append(...children.flat().filter((child) => child !== null && child !== undefined));
+    element.append(...children.flat(Infinity).filter((child) => child !== null && child !== undefined));
     return element;
 }
 
@@ -198,8 +198,8 @@ export function duration(seconds) {
             continue;
         }
         parts.push(`${Math.floor(rest / size)} ${unit}`);
+        if (parts.length === 2 || rest >= 10 * size) break; /* "46 min", "3 h 20 min" */
         rest %= size;
-        if (parts.length === 2) break;
     }
     return parts.join(" ");
 }
@@ -243,10 +243,10 @@ export function table(caption, columns, rows, empty = "none") {
         el("tbody", null, rows.map((row) => el("tr", null, row.map(cell)))));
 }
 
-/** A thin bar of a share from 0 to 1. */
-export function track(share, label) {
+/** A thin bar of a share from 0 to 1, in a tone of plot.js or one of these with "-soft" behind it. */
+export function track(share, label, tone = "accent") {
     const width = Math.max(0, Math.min(1, Number(share) || 0)) * 100;
     return el("span", { class: "track", role: "img", "aria-label": label ?? percent(share, 0) },
         svg("svg", { viewBox: "0 0 100 6", preserveAspectRatio: "none" },
-            svg("rect", { class: "fill", width, height: 6, x: 0, y: 0 })));
+            svg("rect", { class: `fill ${tone}`, width, height: 6, x: 0, y: 0 })));
 }

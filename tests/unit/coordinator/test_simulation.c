@@ -23,6 +23,7 @@ static void add(struct simulation_report *sum, const struct simulation_report *o
     sum->lost += one->lost;
     sum->repeated += one->repeated;
     sum->failures += one->failures;
+    sum->rows_lost += one->rows_lost;
     sum->duplicates += one->duplicates;
     sum->late += one->late;
     sum->twins += one->twins;
@@ -44,6 +45,7 @@ static void lying_dropping_duplicating_workers_change_nothing(void **state)
     assert_true(sum.restarts > 20 && sum.lapses > 20 && sum.deaths > 20 && sum.hangs > 20);
     assert_true(sum.lost > 1000 && sum.repeated > 1000 && sum.failures > 100 && sum.duplicates > 1000);
     assert_true(sum.late > 0 && sum.twins > 20 && sum.disputes > 20 && sum.replaced > 10);
+    assert_true(sum.rows_lost > 20);
     assert_true(sum.audits > 100 && sum.set_aside > 5);
 }
 

@@ -169,14 +169,14 @@ static void the_server_dies(void **state)
     assert_ok(committing, store_event(committing, "unacknowledged", 0, 0, "x"));
     assert_int_equal(database_kill(), 0);
 
-    uint64_t lease, session, *pairs;
+    uint64_t lease, *pairs;
     size_t count;
     struct store_table table;
     bool existed;
     uint8_t hash[STORE_HASH];
     char reason[STORE_TEXT];
-    assert_int_equal(store_next_ids(idle, &lease, &session), STORE_ERROR_CONNECTION);
-    assert_int_equal(store_next_ids(idle, &lease, &session), STORE_ERROR_CONNECTION);
+    assert_int_equal(store_lease_numbers(idle, 1, &lease), STORE_ERROR_CONNECTION);
+    assert_int_equal(store_lease_numbers(idle, 1, &lease), STORE_ERROR_CONNECTION);
     assert_int_equal(store_begin(idle), STORE_ERROR_CONNECTION);
     assert_int_equal(store_rollback(idle), STORE_ERROR_CONNECTION);
     assert_int_equal(store_disputed_pairs(idle, id, &pairs, &count), STORE_ERROR_CONNECTION);

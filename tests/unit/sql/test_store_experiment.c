@@ -3,6 +3,11 @@
 #include "tests/unit/sql/fixture.h"
 
 #include <math.h>
+#include <sys/eventfd.h>
+#include <unistd.h>
+
+#include "sql/store_lead.h"
+#include "sql/store_notice.h"
 
 static struct store *store;
 
@@ -414,11 +419,11 @@ static void verdicts_that_cannot_be(void **state)
 static void sessions_and_leases(void **state)
 {
     (void)state;
-    uint64_t lease, session;
+    uint64_t lease;
     struct store_experiment experiment = match();
     uint64_t id = fixture_create(store, &experiment);
-    assert_ok(store, store_next_ids(store, &lease, &session));
-    assert_true(lease == 1 && session == 1);
+    assert_ok(store, store_lease_numbers(store, 2, &lease));
+    assert_int_equal(lease, 1);
     struct store_session one = {
         .id = 1, .peer = "local", .name = "sp\303\244t\n", .engine_build = "kroo-engine 1 x", .slots = 4};
     assert_ok(store, store_session_insert(store, &one));
@@ -435,8 +440,10 @@ static void sessions_and_leases(void **state)
     assert_int_equal(store_lease_insert(store, &other, 1), STORE_ERROR_UNIQUE);
     struct store_lease orphan = {8, id, 11, 5, 1, 99, false, 0};
     assert_int_equal(store_lease_insert(store, &orphan, 1), STORE_ERROR_REFUSED);
-    assert_ok(store, store_next_ids(store, &lease, &session));
-    assert_true(lease == 8 && session == 2);
+    assert_ok(store, store_lease_numbers(store, 100, &lease)); /* beyond the rows */
+    assert_int_equal(lease, 8);
+    assert_ok(store, store_lease_numbers(store, 1, &lease)); /* and beyond what has no row */
+    assert_int_equal(lease, 108);
 
     uint64_t ended[2] = {1, 12345};
     assert_ok(store, store_lease_end(store, ended, 2, STORE_LEASE_DONE));
@@ -487,6 +494,53 @@ static size_t allowed(const char *key)
     return found;
 }
 
+static uint64_t version_of_the_allow_list(void)
+{
+    struct store_peer *peers;
+    size_t count;
+    uint64_t version = 0;
+    assert_ok(store, store_peers_versioned(store, &peers, &count, &version));
+    free(peers);
+    return version;
+}
+
+/* Each change is heard, and counted before it is heard. */
+static void changes_of_the_allow_list_are_heard(void **state)
+{
+    (void)state;
+    struct store_peer peer = {.name = "heard", .role = "worker"};
+    struct store *listener = fixture_open("kroo_coordinator");
+    uint64_t lag;
+    bool heard = true;
+    int wake = eventfd(0, EFD_CLOEXEC);
+    assert_non_null(listener);
+    assert_ok(listener, store_notice_listen(listener));
+    uint64_t before = version_of_the_allow_list();
+    assert_ok(listener, store_notice_wait(listener, wake, 0, &heard));
+    assert_false(heard);
+    memset(peer.public_key, 'h', sizeof peer.public_key - 1);
+    assert_ok(store, store_peer_allow(store, &peer, "tester"));
+    assert_ok(listener, store_notice_wait(listener, wake, 60000, &heard));
+    assert_true(heard);
+    uint64_t after = version_of_the_allow_list();
+    assert_true(after > before);
+    assert_ok(store, store_peers_lag(store, &lag));
+    assert_int_equal(lag, 0); /* nobody leads: there is nobody to wait for */
+    assert_ok(listener, store_lead(listener));
+    assert_ok(store, store_peers_lag(store, &lag));
+    assert_true(lag > 0);
+    assert_ok(listener, store_peers_in_force(listener, after));
+    assert_ok(store, store_peers_lag(store, &lag));
+    assert_int_equal(lag, 0);
+    assert_ok(store, store_peer_revoke(store, peer.public_key, "tester"));
+    assert_ok(store, store_peers_lag(store, &lag));
+    assert_int_equal(lag, 1);
+    assert_int_equal(eventfd_write(wake, 1), 0); /* its owner wants it elsewhere */
+    assert_ok(listener, store_notice_wait(listener, wake, 60000, &heard));
+    store_close(listener);
+    close(wake);
+}
+
 static void the_allow_list(void **state)
 {
     (void)state;
@@ -517,12 +571,19 @@ int main(int argc, char **argv)
     (void)argc;
     database_main(argv);
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(comes_back_as_it_was),     cmocka_unit_test(limits_of_time_have_a_reference),
-        cmocka_unit_test(running_ones_in_order),    cmocka_unit_test(states_move_as_they_may),
-        cmocka_unit_test(one_key_one_experiment),   cmocka_unit_test(bad_specifications_are_refused),
-        cmocka_unit_test(rules_may_have_overrides), cmocka_unit_test(counters_hold_their_invariants),
-        cmocka_unit_test(one_verdict_and_it_stays), cmocka_unit_test(verdicts_that_cannot_be),
-        cmocka_unit_test(sessions_and_leases),      cmocka_unit_test(events),
+        cmocka_unit_test(comes_back_as_it_was),
+        cmocka_unit_test(limits_of_time_have_a_reference),
+        cmocka_unit_test(running_ones_in_order),
+        cmocka_unit_test(states_move_as_they_may),
+        cmocka_unit_test(one_key_one_experiment),
+        cmocka_unit_test(bad_specifications_are_refused),
+        cmocka_unit_test(rules_may_have_overrides),
+        cmocka_unit_test(counters_hold_their_invariants),
+        cmocka_unit_test(one_verdict_and_it_stays),
+        cmocka_unit_test(verdicts_that_cannot_be),
+        cmocka_unit_test(sessions_and_leases),
+        cmocka_unit_test(events),
+        cmocka_unit_test(changes_of_the_allow_list_are_heard),
         cmocka_unit_test(the_allow_list),
     };
     return cmocka_run_group_tests(tests, open_store, close_store);

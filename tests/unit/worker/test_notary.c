@@ -54,6 +54,31 @@ static void without_keys_everything_is_good(void **state)
     assert_false(notary_request(&desk->notary, &request));
 }
 
+/* Without a restart: what a key signed that is trusted no more is bad, and no key at all is no trust in all.
+ */
+static void a_key_that_is_taken_back_counts_no_more(void **state)
+{
+    struct desk *desk = *state;
+    struct seal_subject one = subject(1, false);
+    struct seal_trust trust = desk->notary.trust, none = {.count = 0};
+    struct seal seal;
+    seal_make(&desk->key, &one, "x", &seal);
+    assert_false(notary_trust(&desk->notary, &trust));
+    assert_int_equal(notary_look(&desk->notary, &one, desk->why), NOTARY_WAIT);
+    assert_true(answer(desk, &one, &seal, 1));
+    assert_int_equal(notary_look(&desk->notary, &one, desk->why), NOTARY_GOOD);
+    assert_false(notary_trust(&desk->notary, &trust)); /* the same: nothing is forgotten */
+    assert_int_equal(notary_look(&desk->notary, &one, desk->why), NOTARY_GOOD);
+    trust.keys[0][0] ^= 1;
+    for (int round = 0; round < 2; round++) {
+        assert_true(notary_trust(&desk->notary, round == 0 ? &trust : &none));
+        assert_int_equal(notary_look(&desk->notary, &one, desk->why), NOTARY_WAIT);
+        assert_true(answer(desk, &one, &seal, 1));
+        assert_int_equal(notary_look(&desk->notary, &one, desk->why), NOTARY_BAD);
+        assert_non_null(strstr(desk->why, "not trusted here"));
+    }
+}
+
 static void asks_once_and_remembers_what_is_good(void **state)
 {
     struct desk *desk = *state;
@@ -129,6 +154,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(without_keys_everything_is_good, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(a_key_that_is_taken_back_counts_no_more, set_up, tear_down),
         cmocka_unit_test_setup_teardown(asks_once_and_remembers_what_is_good, set_up, tear_down),
         cmocka_unit_test_setup_teardown(a_refusal_is_told_once_and_asked_again, set_up, tear_down),
         cmocka_unit_test_setup_teardown(a_seal_as_an_engine_is_none_of_sources, set_up, tear_down),
