@@ -183,7 +183,7 @@ $(BUILD)/kroo-worker: $(call obj,worker/worker_main.c) $(LIB_WORKER) $(LIB_PROTO
 $(BUILD)/kroo-train: $(call obj,eval/train_main.c) $(LIB_EVAL) $(LIB_SQL) $(LIB_PROTO) $(LIB_ENGINE)
 	$(link) $(PROTO_LIBS) $(SQL_LIBS) $(BLAS_LIBS) -lm
 $(BUILD)/kroo-coordinator: $(call obj,coordinator/coordinator_main.c) $(LIB_COORDINATOR) $(LIB_SQL) $(LIB_PROTO) $(LIB_ENGINE)
-	$(link) $(PROTO_LIBS) $(SQL_LIBS) $(HTTP_LIBS) -lm
+	$(link) $(PROTO_LIBS) $(SQL_LIBS) $(HTTP_LIBS) $(BLAS_LIBS) -lm
 $(BUILD)/kroo: $(call obj,$(wildcard coordinator/cli/*.c)) $(LIB_COORDINATOR) $(LIB_SQL) $(LIB_PROTO) $(LIB_ENGINE)
 	$(link) $(PROTO_LIBS) $(SQL_LIBS) $(BLAS_LIBS) -lm
 
@@ -287,6 +287,15 @@ $(BUILD)/tests/system/siege: $(call obj,tests/system/siege.c)
 	@mkdir -p $(@D)
 	$(link)
 
+# What the browser tests run with: locked npm packages, and Debian's Chromium.
+BROWSER_MODULES := $(BUILD)/browser/node_modules/.package-lock.json
+$(BROWSER_MODULES): tests/browser/package.json tests/browser/package-lock.json tests/browser/.npmrc
+	@mkdir -p $(BUILD)/browser
+	cp $^ $(BUILD)/browser/
+	cd $(BUILD)/browser && npm ci --no-audit --no-fund --loglevel=error && touch node_modules/.package-lock.json
+browser-modules: $(BROWSER_MODULES)
+.PHONY: browser-modules
+
 # Kills a process at a named step; stands in front of its libraries, so the programs are those that are shipped.
 KILLER := $(BUILD)/tests/fault/killer.so
 TEST_PROGRAMS += $(KILLER)
@@ -319,7 +328,7 @@ web-tests: all
 	@KROO_BUILD=$(abspath $(BUILD)) KROO_WEB_BUILD=$(abspath $(WEB_BUILD)) sh tests/run.sh $(WEB_TESTS)
 .PHONY: web-tests
 check: setup
-	@$(MAKE) --no-print-directory -j$$(nproc) all unit-programs $(TEST_PROGRAMS) fuzz-replay-programs extension
+	@$(MAKE) --no-print-directory -j$$(nproc) all unit-programs $(TEST_PROGRAMS) fuzz-replay-programs extension browser-modules
 	@$(MAKE) --no-print-directory run-tests
 run-tests: $(EXECUTABLES) $(UNIT) $(TEST_PROGRAMS) fuzz-replay-programs
 	@KROO_BUILD=$(abspath $(BUILD)) KROO_WEB_BUILD=$(abspath $(WEB_BUILD)) sh tests/run.sh $(UNIT) $(FUZZ_REPLAY) $(WEB_TESTS) tests/sql/run.sh $(SYSTEM_TESTS)

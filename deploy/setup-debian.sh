@@ -13,7 +13,8 @@ libpq-dev postgresql-15 postgresql-client-15 libopenblas-dev liblapacke-dev jq p
 # To test as well.
 tests='clang clang-format libclang-rt-14-dev git curl iproute2 nftables dpkg-dev
 postgresql-server-dev-15 postgresql-15-pgtap libtap-parser-sourcehandler-pgtap-perl libcmocka-dev
-prometheus mandoc systemd bash-completion slurmctld slurmd slurm-client python3 python3-yaml openjdk-17-jdk-headless'
+prometheus mandoc systemd bash-completion slurmctld slurmd slurm-client python3 python3-yaml openjdk-17-jdk-headless
+chromium fonts-dejavu-core'
 if [ "${1:-}" = --run ]; then shift; else packages="$packages $tests"; fi
 # Of them, those that Debian would start, and start again at each boot: Kroo's tests start their own.
 daemons='prometheus slurmctld slurmd munge'

@@ -348,6 +348,7 @@ enum column {
     COLUMN_CURVE,
     COLUMN_REASON,
     COLUMN_KIND,
+    COLUMN_PERFECT,
     COLUMNS,
 };
 
@@ -356,11 +357,12 @@ static const char insert_run[] =
     "trainer_build, "
     "parent_sha256, weights_sha256, data_sha256, lambda, ridge, scale, options, manifest, games, positions, "
     "rows_merged, train_loss_before, train_loss_after, validation_loss_before, validation_loss_after, "
-    "validation_gain_se, curve, reason) values ($1, $2::timestamptz, $3, $27, $4::numeric, $5::integer, "
+    "validation_gain_se, curve, reason, perfect) values ($1, $2::timestamptz, $3, $27, $4::numeric, "
+    "$5::integer, "
     "$6, $7, "
     "$8, decode($9, 'hex'), decode($10, 'hex'), decode($11, 'hex'), $12::float8, $13::float8, $14::float8, "
     "$15::jsonb, $16::jsonb, $17::bigint, $18::bigint, $19::bigint, $20::float8, $21::float8, $22::float8, "
-    "$23::float8, $24::float8, $25::jsonb, $26) returning id";
+    "$23::float8, $24::float8, $25::jsonb, $26, $28::jsonb) returning id";
 
 static const char find_run[] = "select id from kroo.training_run where started_at = $1::timestamptz and "
                                "manifest = $2::jsonb and trainer_build = $3";
@@ -368,7 +370,7 @@ static const char find_run[] = "select id from kroo.training_run where started_a
 struct run_row {
     char texts[COLUMNS][REAL > 72 ? REAL : 72];
     const char *values[COLUMNS];
-    char *options, *manifest, *curve; /* owned */
+    char *options, *manifest, *curve, *perfect; /* owned; `perfect` may be NULL */
 };
 
 static void set_whole(struct run_row *row, enum column column, uint64_t value)
@@ -419,6 +421,7 @@ static bool row_init(struct run_row *row, const struct archive *archive, const s
     row->options = provenance_options(train);
     row->manifest = provenance_manifest(train);
     row->curve = provenance_curve(train);
+    row->perfect = provenance_perfect(train);
     if (!row->options || !row->manifest || !row->curve)
         return false;
     row->values[COLUMN_STATE] = status == TRAIN_DONE      ? "finished"
@@ -439,6 +442,7 @@ static bool row_init(struct run_row *row, const struct archive *archive, const s
     row->values[COLUMN_OPTIONS] = row->options;
     row->values[COLUMN_MANIFEST] = row->manifest;
     row->values[COLUMN_CURVE] = row->curve;
+    row->values[COLUMN_PERFECT] = row->perfect;
     row->values[COLUMN_REASON] = status == TRAIN_DONE ? "" : train->reason;
     set_results(row, train);
     return true;
@@ -449,6 +453,7 @@ static void row_done(struct run_row *row)
     free(row->options);
     free(row->manifest);
     free(row->curve);
+    free(row->perfect);
 }
 
 static int query_id(struct archive *archive, const char *sql, const char *const *values, size_t count,

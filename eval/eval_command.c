@@ -76,13 +76,6 @@ static double percent(uint64_t part, uint64_t whole)
     return whole > 0 ? 100.0 * (double)part / (double)whole : 0.0;
 }
 
-static json_t *endgame_json(const struct endgame *endgame)
-{
-    return json_pack("{s:I, s:I, s:f, s:I, s:I}", "positions", (json_int_t)endgame->positions, "best",
-                     (json_int_t)endgame->best, "given_away", endgame->given_away, "outcomes",
-                     (json_int_t)endgame->outcomes, "agreed", (json_int_t)endgame->agreed);
-}
-
 static json_t *figures(const struct evaluation *evaluation)
 {
     const struct train *train = &evaluation->train;
@@ -96,8 +89,8 @@ static json_t *figures(const struct evaluation *evaluation)
     fit_report_set_judgement(object, &evaluation->request, train);
     if (evaluation->train.tables) {
         json_object_set_new(object, "tables_seeds", json_integer(evaluation->train.tables->seeds));
-        json_object_set_new(object, "endgame", endgame_json(&evaluation->own));
-        json_object_set_new(object, "endgame_against", endgame_json(&evaluation->other));
+        json_object_set_new(object, "endgame", perfect_figures(&evaluation->own));
+        json_object_set_new(object, "endgame_against", perfect_figures(&evaluation->other));
     }
     return object;
 }

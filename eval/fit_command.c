@@ -111,6 +111,10 @@ static enum train_status fit_games(struct command *command)
     if (status == TRAIN_DONE)
         progress_end(&command->progress, command->progress.total, NULL);
     command->times.fitting_s = (double)(progress_now_ms() - started_ms) / 1000.0;
+    if (status == TRAIN_DONE)
+        perfect_judge(&command->train.reader.rules, command->train.tables, command->train.weights,
+                      command->train.parent.weights, &command->train.reader.validation,
+                      &command->train.perfect);
     return status;
 }
 

@@ -97,6 +97,18 @@ static void print_calibration(const struct train *train, bool bins)
     }
 }
 
+static void print_perfect(const struct perfect *perfect)
+{
+    if (perfect->own.positions == 0)
+        return;
+    double positions = (double)perfect->own.positions;
+    printf("endgame      best move in %.1f %% of %" PRIu64
+           " positions of up to %d seeds, %.3f seeds given away (before: %.1f %%, %.3f)\n",
+           100.0 * (double)perfect->own.best / positions, perfect->own.positions, perfect->seeds,
+           perfect->own.given_away, 100.0 * (double)perfect->parent.best / positions,
+           perfect->parent.given_away);
+}
+
 static void print_warnings(const struct train *train)
 {
     char remark[TRAIN_TEXT];
@@ -129,6 +141,7 @@ void fit_report_text(const struct fit_request *request, const struct train *trai
     print_losses(train);
     if (train->judged)
         print_calibration(train, request->calibration);
+    print_perfect(&train->perfect);
     print_fit(train);
     printf("rounding     %d hundredths a log odd, shift %d, largest error %.2f hundredths\n",
            train->quantized.per_logit, train->quantized.shift, train->quantisation_error);
@@ -260,6 +273,8 @@ json_t *fit_report_figures(const struct fit_request *request, const struct train
     set(object, "core", json_string(blas_core()));
     set(object, "core_is_older", json_boolean(blas_core_is_older()));
     set(object, "warnings", warnings(train));
+    if (train->perfect.seeds > 0)
+        set(object, "perfect", perfect_json(&train->perfect));
     if (request->calibration)
         set(object, "calibration", calibration(train));
     return object;

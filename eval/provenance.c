@@ -198,3 +198,8 @@ char *provenance_curve(const struct train *train)
 {
     return text_of(provenance_curve_json(train));
 }
+
+char *provenance_perfect(const struct train *train)
+{
+    return text_of(perfect_json(&train->perfect));
+}

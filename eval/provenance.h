@@ -19,5 +19,7 @@ char *provenance_options(const struct train *train);
  */
 char *provenance_curve(const struct train *train);
 json_t *provenance_curve_json(const struct train *train);
+/* NULL also where nothing was held against tables. */
+char *provenance_perfect(const struct train *train);
 
 #endif

@@ -8,6 +8,7 @@
 #include "eval/fit.h"
 #include "eval/judge.h"
 #include "eval/net.h"
+#include "eval/perfect.h"
 #include "eval/quantize.h"
 #include "eval/reader.h"
 
@@ -73,6 +74,7 @@ struct train {
     double train_before, train_after;
     bool judged;
     struct judge judge;
+    struct perfect perfect; /* for the record; whoever fits fills it */
     double start_score; /* hundredths of a seed at the start position, new weights */
     struct weights *weights;
     void *bytes; /* of the weights file */
