@@ -10,6 +10,7 @@ const root = new URL("../../", import.meta.url).pathname;
 const build = process.env.KROO_BUILD ?? `${root}build`;
 const engineProgram = `${build}/kroo-engine`;
 const vectors = `${root}tests/vectors`;
+const DEADLINE_MS = 300000;
 let tests = 0, failures = 0;
 
 function ok(name, passed, detail = "") {
@@ -60,6 +61,10 @@ class Native {
 const module = await WebAssembly.compile(readFileSync(`${process.env.KROO_WEB_BUILD ?? `${build}/web`}/kroo-engine.wasm`));
 const page = await loadEngine({ hashKib: 1024, module });
 const native = new Native();
+setTimeout(() => {
+    console.log("not ok - an engine has not answered for long");
+    process.exit(1);
+}, DEADLINE_MS).unref();
 native.say("setoption name Hash value 1");
 
 async function searchBoth(game, limits, lines = 1) {
