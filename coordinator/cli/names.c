@@ -66,7 +66,7 @@ const char *names_hint(struct store *store, enum names_kind kind, const char *te
     for (size_t i = 0; i < count; i++)
         names[i] = store_cell(&table, i, 0);
     const char *nearest = suggest_nearest(text, names, count);
-    if (nearest)
+    if (nearest && strcmp(nearest, text) != 0) /* a word that is known, and stands for nothing yet */
         snprintf(hint, NAMES_HINT, "; did you mean \"%.63s\"?", nearest);
     store_table_done(&table);
     return hint;

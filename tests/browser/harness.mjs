@@ -58,7 +58,10 @@ function watch(page, origin) {
     const url = new URL(request.url());
     if (!['data:', 'blob:'].includes(url.protocol) && url.origin !== origin) note(seen.strangers, request.url());
   });
-  page.on('requestfailed', request => note(seen.failures, `${request.url()}: ${request.failure()?.errorText}`));
+  page.on('requestfailed', request => {
+    // What was under way when the page was left.
+    if (request.failure()?.errorText !== 'net::ERR_ABORTED') note(seen.failures, `${request.url()}: ${request.failure()?.errorText}`);
+  });
   page.on('response', response => {
     if (response.status() >= 400) note(seen.failures, `${response.url()}: ${response.status()}`);
   });

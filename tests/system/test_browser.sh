@@ -4,14 +4,19 @@
 . "$(dirname "$0")/lib.sh"
 export KROO_DIR=$dir KROO=$kroo KROO_BROWSER_MODULES=$build/browser/node_modules KROO_MOVE_MS=3000
 
+token=an-operators-token-of-some-length
+printf 'anna %s\n' "$token" >"$work/tokens"
+chmod 600 "$work/tokens"
+export KROO_WEB_TOKEN=$work/tokens
+
 quietly() { "$@" >>"$work/said" 2>&1 || { tail -n 20 "$work/said" | sed 's/^/# /'; return 1; }; }
 ok "the browser's packages are there" quietly make -s -C "$root" BUILD="$build" browser-modules
 ok "a private cluster" quietly "$kroo" up --workers 2
 
 # --- what the pages have to show ---
 # Two generations of a loop: weights with parents, fits, gates, promotions.
-ok "a loop" quietly "$kroo" loop run night --generations 2 --pairs 250 --nodes 60 --first-pairs 8 --max-pairs 48 --kind table
-ok "a net, too" quietly "$kroo" loop run nets --generations 1 --pairs 300 --nodes 30 --first-pairs 0 --max-pairs 8 --kind net --line nets
+ok "a loop" quietly "$kroo" loop run night --generations 2 --pairs 500 --nodes 60 --first-pairs 8 --max-pairs 400 --kind table
+ok "a net, too" quietly "$kroo" loop run nets --generations 1 --pairs 600 --nodes 30 --first-pairs 0 --max-pairs 8 --kind net --line nets
 # A sequential test that decides, and a fault that two workers agree on.
 match() { "$kroo" match starting starting "$@" 2>>"$work/match" | head -n 1; }
 decided=$(match --sprt --elo0 0 --elo1 100 --nodes 120 --nodes-b 12 --max-pairs 400 --seed 3 --key decided --note 'a tenth of the nodes')
@@ -24,14 +29,16 @@ ended() { [ "$(sql "select count(*) from experiment where id in ($decided, $faul
 ok "the matches end" wait_until 120 ended
 # One that goes on while the pages are looked at, on one core, and one that waits.
 running=$(match --nodes 400 --nodes-b 300 --pairs 1M --seed 9 --cap 1 --key running)
+ordered=$(match --nodes 400 --nodes-b 300 --pairs 1M --seed 11 --cap 1 --key ordered)
 paused=$(match --nodes 400 --nodes-b 200 --pairs 1000 --seed 10 --key paused)
 ok "one is paused" quietly "$kroo" pause "$paused" --reason 'the room is hot'
 plays() { [ "$(sql "select counted_pairs from experiment_counted where experiment_id = $running")" -gt 0 ]; }
 ok "one is under way" wait_until 60 plays
 
 jq -n --argjson decided "$decided" --argjson faulty "$faulty" --argjson running "$running" --argjson paused "$paused" \
+    --argjson ordered "$ordered" --arg token "$token" \
     --argjson net "$(sql "select max(number) from weights where kind = 'net'")" --arg champion "$(sql "select encode(weights_sha256, 'hex') from champion where line = 'main'")" \
-    '{decided: $decided, faulty: $faulty, running: $running, paused: $paused, champion: $champion,
+    '{token: $token, ordered: $ordered, decided: $decided, faulty: $faulty, running: $running, paused: $paused, champion: $champion,
       net: $net, tournament: "spring", players: 4, loop: "night", generations: 2}' >"$work/facts"
 
 # --- the pages ---
