@@ -19,7 +19,8 @@ release=$(. /etc/os-release && echo "$VERSION_CODENAME")
 mirror=$(apt-get indextargets --format '$(REPO_URI)' 'Created-By: Packages' | head -n 1)
 bare=$work/bare
 inside() { chroot "$bare" env -i PATH=/usr/sbin:/usr/bin:/sbin:/bin LC_ALL=C.UTF-8 HOME=/root TERM=dumb \
-    ${http_proxy:+http_proxy="$http_proxy"} "$@"; }
+    ${http_proxy:+http_proxy="$http_proxy"} ${https_proxy:+https_proxy="$https_proxy"} \
+    ${NODE_EXTRA_CA_CERTS:+NODE_EXTRA_CA_CERTS=/srv/certificates} "$@"; }
 leave() {
     inside sh -c 'cd /root/kroo && build/kroo down' >/dev/null 2>&1
     umount -l "$bare/proc" "$bare/dev/shm" 2>/dev/null
@@ -32,6 +33,7 @@ ok "a bare Debian" bare_debian
 rm -rf "$bare/etc/apt"
 cp -a /etc/apt "$bare/etc/apt"
 cp /etc/resolv.conf "$bare/etc/resolv.conf" 2>/dev/null
+[ -z "${NODE_EXTRA_CA_CERTS:-}" ] || cp -L "$NODE_EXTRA_CA_CERTS" "$bare/srv/certificates"
 mount -t proc proc "$bare/proc"
 mkdir -p "$bare/dev/shm"
 mount -t tmpfs shm "$bare/dev/shm"
