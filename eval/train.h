@@ -75,7 +75,7 @@ struct train {
     bool judged;
     struct judge judge;
     struct perfect perfect; /* for the record; whoever fits fills it */
-    double start_score; /* hundredths of a seed at the start position, new weights */
+    double start_score;     /* hundredths of a seed at the start position, new weights */
     struct weights *weights;
     void *bytes; /* of the weights file */
     size_t size;
