@@ -58,13 +58,13 @@ function showQueue({ queue }) {
 
 function showEnded({ ended }) {
     fill(place("ended"), table("Experiments that ended lately",
-        [["experiment", "name"], ["players", "text"], ["pairs", "number"], ["", "text"], ["ended", "number"]],
+        [["experiment", "name"], ["players", "text"], ["pairs", "number"], ["verdict", "text"], ["ended", "number"]],
         ended.map((row) => [experimentLink(row.id), players(row), number(row.pairs),
             stateTag(row.kind === "match" && row.verdict ? row.verdict : row.state), when(row.at)]), "None has ended."));
 }
 
 function showEvents({ events }) {
-    fill(place("events"), table("Events, the newest first", [["at", "text"], ["event", "text"], ["experiment", "text"], ["", "text"]],
+    fill(place("events"), table("Events, the newest first", [["at", "text"], ["event", "text"], ["experiment", "text"], ["what happened", "text"]],
         events.map((event) => [when(event.at), event.kind, event.experiment ? experimentLink(event.experiment) : "", event.text]),
         "Nothing has happened yet."));
 }
@@ -72,7 +72,7 @@ function showEvents({ events }) {
 function showFaults({ faults, fault_kinds: kinds }) {
     fill(place("faults-note"), kinds.length ? `in the last day: ${kinds.map((row) => `${row.kind} ${number(row.faults)}`).join(", ")}` : "");
     fill(place("faults"), table("Faults, the newest first",
-        [["fault", "name"], ["at", "text"], ["kind", "text"], ["experiment", "text"], ["pair", "number"], ["engine", "text"], ["worker", "text"], ["", "text"]],
+        [["fault", "name"], ["at", "text"], ["kind", "text"], ["experiment", "text"], ["pair", "number"], ["engine", "text"], ["worker", "text"], ["why", "text"]],
         faults.map((fault) => [`#${fault.id}`, when(fault.at), fault.kind, fault.experiment ? experimentLink(fault.experiment) : "",
             fault.pair === null ? "" : `${number(fault.pair)}.${fault.leg}`, fault.engine ?? "", fault.worker ?? "", fault.why]),
         "No player's program did anything wrong."));

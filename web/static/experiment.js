@@ -12,7 +12,7 @@ const wanted = new URLSearchParams(location.search).get("id");
 
 /** A section of the page, made once; what it shows is put into `body`. */
 function panel(id, title, span, { scroll = true } = {}) {
-    const body = el("div", scroll ? { class: "scroll", tabindex: "0", role: "region", "aria-label": title } : null);
+    const body = el("div", scroll ? { class: "scroll", tabindex: "0", role: "region", "aria-label": `${title}, the figures` } : null);
     const note = el("span", { class: "muted" });
     const section = el("section", { class: `panel ${span}`, "aria-labelledby": `${id}-title`, id },
         el("header", null, el("h2", { id: `${id}-title` }, title), note), body);
@@ -127,7 +127,7 @@ function showResult(part, x) {
 function bars(caption, columns, rows) {
     const total = rows.reduce((sum, [, count]) => sum + Number(count), 0);
     const most = Math.max(1, ...rows.map(([, count]) => Number(count)));
-    return table(caption, [[columns[0], "name"], ["", "text"], [columns[1], "number"], ["share", "number"], ...columns.slice(2).map((name) => [name, "number"])],
+    return table(caption, [[columns[0], "name"], ["bar", "unseen"], [columns[1], "number"], ["share", "number"], ...columns.slice(2).map((name) => [name, "number"])],
         rows.map(([name, count, tone, title, ...rest]) => [title ? el("abbr", { title }, name) : name,
             track(count / most, `${name}: ${number(count)}`, tone), number(count), percent(total ? count / total : 0), ...rest]));
 }
@@ -159,20 +159,20 @@ function showOpenings(part, x) {
 function showShares(part, x) {
     const total = x.shares.reduce((sum, row) => sum + row.games, 0);
     fill(part.note, x.workers_ever > x.shares.length ? `the first ${x.shares.length} of ${x.workers_ever}` : plural(x.shares.length, "worker"));
-    fill(part.body, table("Games by worker", [["worker", "name"], ["key", "text"], ["", "text"], ["games", "number"], ["share", "number"], ["faults", "number"]],
+    fill(part.body, table("Games by worker", [["worker", "name"], ["key", "text"], ["bar", "unseen"], ["games", "number"], ["share", "number"], ["faults", "number"]],
         x.shares.map((row) => [row.worker, (row.peer ?? "").slice(0, 12), track(row.games / (x.shares[0].games || 1), `${row.worker}: ${number(row.games)}`),
             number(row.games), percent(row.games / (total || 1)), row.faults ? number(row.faults) : ""]), "Nobody has played yet."));
 }
 
 function showFaults(part, x) {
     fill(part.note, x.fault_kinds.map((row) => `${row.kind}${row.side ? ` of ${row.side.toUpperCase()}` : ""}: ${number(row.faults)}`).join(", "));
-    fill(part.body, table("Faults of players, the newest first", [["fault", "name"], ["at", "text"], ["kind", "text"], ["pair", "number"], ["side", "text"], ["worker", "text"], ["", "text"]],
+    fill(part.body, table("Faults of players, the newest first", [["fault", "name"], ["at", "text"], ["kind", "text"], ["pair", "number"], ["side", "text"], ["worker", "text"], ["why", "text"]],
         x.faults.map((row) => [`#${row.id}`, when(row.at), row.kind, row.pair === null ? "" : `${number(row.pair)}.${row.leg}`, row.side?.toUpperCase() ?? "", row.worker ?? "", row.why]),
         "No player's program did anything wrong."));
 }
 
 function showEvents(part, x) {
-    fill(part.body, table("Events, the newest first", [["at", "text"], ["event", "text"], ["", "text"]],
+    fill(part.body, table("Events, the newest first", [["at", "text"], ["event", "text"], ["what happened", "text"]],
         x.events.map((row) => [when(row.at), row.kind, row.text]), "Nothing has happened yet."));
 }
 

@@ -96,4 +96,4 @@ export function showPerfect(one) {
 }
 
 /** Rows of names and four numbers, one for each phase. */
-export const phaseTable = (caption, rows) => table(caption, [["", "name"], ...PHASES.map((name) => [name, "number"])], rows);
+export const phaseTable = (caption, rows) => table(caption, [["term", "name"], ...PHASES.map((name) => [name, "number"])], rows);

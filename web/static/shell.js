@@ -230,7 +230,7 @@ export function stateTag(state) {
     return el("span", { class: `tag ${tone}` }, state);
 }
 
-/** A table: columns are [name, kind] with kind "number", "text", or "name" (the row's header); rows are arrays. */
+/** A table: columns are [name, kind] with kind "number", "text", "unseen" (named for readers of screens only), or "name" (the row's header); rows are arrays. */
 export function table(caption, columns, rows, empty = "none") {
     if (!rows.length) return el("p", { class: "empty" }, empty);
     const cell = (content, i) =>
@@ -239,7 +239,8 @@ export function table(caption, columns, rows, empty = "none") {
     return el("table", null,
         el("caption", { class: "visually-hidden" }, caption),
         el("thead", null, el("tr", null, columns.map(([name, kind]) =>
-            el("th", { scope: "col", class: kind === "number" ? "number" : null }, name)))),
+            el("th", { scope: "col", class: kind === "number" ? "number" : null },
+                kind === "unseen" ? el("span", { class: "visually-hidden" }, name) : name)))),
         el("tbody", null, rows.map((row) => el("tr", null, row.map(cell)))));
 }
 

@@ -91,7 +91,7 @@ function showAll({ weights, total, generations }) {
         return match?.gate_id && match.gate_elo !== null ? el("span", null, experimentLink(match.gate_id), ` ${signed(match.gate_elo, 0)} Elo`) : dash;
     };
     fill(place("all-note"), total > weights.length ? `the latest ${number(weights.length)} of ${number(total)}` : "");
-    fill(place("all"), table("All weights, the latest first", [["weights", "name"], ["", "text"], ["kind", "text"], ["fitted from", "text"], ["games", "number"],
+    fill(place("all"), table("All weights, the latest first", [["weights", "name"], ["standing", "text"], ["kind", "text"], ["fitted from", "text"], ["games", "number"],
         ["positions", "number"], ["loss", "number"], ["change", "number"], ["best moves", "number"], ["gate", "number"], ["stored", "number"]],
     weights.toReversed().map((row) => [link(row), el("span", null, outcomeTag(row)), row.kind, row.parent ? el("a", { href: `/weights?id=${row.parent}` }, `#${row.parent}`) : dash,
         number(row.games), number(row.positions), row.loss_after === null ? dash : number(row.loss_after, 4), gain(row),
