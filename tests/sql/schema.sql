@@ -115,6 +115,7 @@ select views_are('kroo', words($$
     verdict_by_user
     verdict_standing
     weights_affected
+    weights_export
     weights_lineage
     weights_provenance
     worker_charge

@@ -16,7 +16,7 @@
 #include "tests/unit/worker/scratch.h"
 #include "worker/worker.h"
 
-enum { STAGE_DEADLINE_MS = 60000, STAGE_PAIRS = 512, STAGE_SEED = 4711 };
+enum { STAGE_DEADLINE_MS = 300000, STAGE_PAIRS = 512, STAGE_SEED = 4711 };
 
 struct stage {
     char folder[SCRATCH_PATH];

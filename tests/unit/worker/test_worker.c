@@ -113,7 +113,7 @@ static void progress_grows_while_it_plays(void **state)
 static void the_speed_is_told_and_more_is_asked_for(void **state)
 {
     (void)state;
-    stage_grant(&stage, 1, 0, 200, 1000);
+    stage_grant(&stage, 1, 0, 200, 300);
     stage_start(&stage);
     stage_until(&stage, stage.lease_request.pairs_per_minute > 0);
     assert_in_range(stage.lease_request.pairs, 1, WORKER_CREDIT);
