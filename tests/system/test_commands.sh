@@ -173,7 +173,7 @@ fails "nor exported in an unknown format" 2 'bin, json, c or md' kw export start
 
 # --- replay and verify ---
 ok "a stored game is played again, move by move" k replay "$match" 1 1
-fails "a game that is not stored" 1 'no stored game' k replay "$match" 199 0
+fails "a game that is not stored" 1 'no stored game' k replay "$match" 99999 0
 ok "verify finds no difference" k verify
 k verify --json >"$work/verify.json" 2>/dev/null
 is "and says what it did" "$(json '[.experiments, .difference_count] | join(" ")' <"$work/verify.json")" "$(sql "select count(*) from experiment") 0"
