@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <time.h>
 
+#include "coordinator/condition.h"
 #include "coordinator/metrics.h"
 
 struct job *job_create(enum job_kind kind)
@@ -108,12 +109,8 @@ void jobs_destroy(struct job *jobs)
 void job_queue_init(struct job_queue *queue, size_t count_max, size_t bytes_max)
 {
     *queue = (struct job_queue){.count_max = count_max, .bytes_max = bytes_max};
-    pthread_condattr_t attributes;
-    pthread_condattr_init(&attributes);
-    pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC);
     pthread_mutex_init(&queue->mutex, NULL);
-    pthread_cond_init(&queue->filled, &attributes);
-    pthread_condattr_destroy(&attributes);
+    condition_init(&queue->filled);
 }
 
 void job_queue_done(struct job_queue *queue)
@@ -150,14 +147,7 @@ bool job_queue_put(struct job_queue *queue, struct job *job)
 
 static void wait_filled(struct job_queue *queue, int timeout_ms)
 {
-    struct timespec until;
-    clock_gettime(CLOCK_MONOTONIC, &until);
-    until.tv_sec += timeout_ms / 1000;
-    until.tv_nsec += (long)(timeout_ms % 1000) * 1000000;
-    if (until.tv_nsec >= 1000000000) {
-        until.tv_sec++;
-        until.tv_nsec -= 1000000000;
-    }
+    struct timespec until = condition_until(timeout_ms);
     while (!queue->first && !queue->closed)
         if (pthread_cond_timedwait(&queue->filled, &queue->mutex, &until) == ETIMEDOUT)
             return;

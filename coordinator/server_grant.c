@@ -87,11 +87,6 @@ void server_grant(struct server *server, struct session *session, const struct l
         lease_release(server->leases, lease->id, session->id, NULL);
 }
 
-static void end_lease_row(struct server *server, uint64_t id)
-{
-    server_end_leases(server, &id, 1, STORE_LEASE_RELEASED);
-}
-
 /* What was to be played again may have been dropped with its experiment's end. */
 static bool is_over(struct server *server, const struct job *job)
 {
@@ -117,7 +112,7 @@ void server_answer_grant(struct server *server, struct job *job)
     server_audit_released(server, row->id, row->session);
     if (job->error == STORE_OK) {
         if (!job->grant.late)
-            end_lease_row(server, row->id);
+            server_end_leases(server, &row->id, 1, STORE_LEASE_RELEASED);
         job->error = STORE_ERROR_CONNECTION;
         snprintf(job->text, sizeof job->text, "the experiment ended or was paused meanwhile: ask again");
     }

@@ -9,6 +9,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "coordinator/condition.h"
 #include "coordinator/listen.h"
 #include "coordinator/web_host.h"
 #include "coordinator/web_live.h"
@@ -203,8 +204,7 @@ static enum MHD_Result give_order(struct web *web, struct MHD_Connection *connec
     struct web_answer answer = {.status = MHD_HTTP_OK};
     switch (web_orders_give(web->orders, order, text)) {
     case WEB_ORDER_DONE:
-        answer.text = strdup("{\"done\":true}");
-        answer.size = answer.text ? strlen(answer.text) : 0;
+        web_answer_text(&answer, strdup("{\"done\":true}"));
         return send_answer(connection, &answer);
     case WEB_ORDER_REFUSED:
         return send_error(connection, MHD_HTTP_CONFLICT, text);
@@ -247,7 +247,8 @@ static enum MHD_Result send_operator(struct web *web, struct MHD_Connection *con
                                                                        MHD_HTTP_HEADER_AUTHORIZATION));
     snprintf(text, sizeof text, "{\"operators\":%s,\"name\":%s%s%s}", web->operators ? "true" : "false",
              name ? "\"" : "", name ? name : "null", name ? "\"" : "");
-    struct web_answer answer = {.status = MHD_HTTP_OK, .text = strdup(text), .size = strlen(text)};
+    struct web_answer answer = {.status = MHD_HTTP_OK};
+    web_answer_text(&answer, strdup(text));
     return send_answer(connection, &answer);
 }
 
@@ -267,7 +268,8 @@ static enum MHD_Result send_coordinator(struct web *web, struct MHD_Connection *
              told.number[METRIC_WORKERS_LEASED], told.number[METRIC_WORKERS_IDLE],
              told.number[METRIC_WORKERS_SILENT], told.number[METRIC_WORKERS_SET_ASIDE],
              told.number[METRIC_PLAY_THREADS]);
-    struct web_answer answer = {.status = MHD_HTTP_OK, .text = strdup(text), .size = strlen(text)};
+    struct web_answer answer = {.status = MHD_HTTP_OK};
+    web_answer_text(&answer, strdup(text));
     return send_answer(connection, &answer);
 }
 
@@ -345,10 +347,8 @@ static void *keep_opening(void *context)
 {
     struct web *web = context;
     char reason[256];
-    struct timespec until;
     for (;;) {
-        clock_gettime(CLOCK_MONOTONIC, &until);
-        until.tv_sec += WEB_REOPEN_MS / 1000;
+        struct timespec until = condition_until(WEB_REOPEN_MS);
         pthread_mutex_lock(&web->mutex);
         if (!web->stopping)
             pthread_cond_timedwait(&web->changed, &web->mutex, &until);
@@ -399,17 +399,13 @@ static int prepare(struct web *web, const struct web_options *options, char *rea
 struct web *web_create(const struct web_options *options, char *reason, size_t reason_size)
 {
     struct web *web = calloc(1, sizeof *web);
-    pthread_condattr_t monotonic;
     if (!web) {
         snprintf(reason, reason_size, "web: no memory");
         return NULL;
     }
     pthread_mutex_init(&web->mutex, NULL);
     pthread_mutex_init(&web->told_mutex, NULL);
-    pthread_condattr_init(&monotonic);
-    pthread_condattr_setclock(&monotonic, CLOCK_MONOTONIC);
-    pthread_cond_init(&web->changed, &monotonic);
-    pthread_condattr_destroy(&monotonic);
+    condition_init(&web->changed);
     if (prepare(web, options, reason, reason_size) == 0 && open_or_wait(web, reason, reason_size) == 0)
         return web;
     web_destroy(web);

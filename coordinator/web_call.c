@@ -22,6 +22,26 @@ const struct web_file *web_file_find(const char *path)
     return NULL;
 }
 
+const char *web_cell(const struct store_table *rows, size_t row, const char *column)
+{
+    for (size_t i = 0; i < rows->columns; i++)
+        if (strcmp(rows->names[i], column) == 0)
+            return rows->cells[row * rows->columns + i];
+    return NULL;
+}
+
+void web_answer_text(struct web_answer *answer, char *text)
+{
+    answer->text = text;
+    answer->size = text ? strlen(text) : 0;
+}
+
+void web_answer_json(struct web_answer *answer, json_t *object)
+{
+    web_answer_text(answer, object ? json_dumps(object, JSON_COMPACT | JSON_REAL_PRECISION(12)) : NULL);
+    json_decref(object);
+}
+
 void web_answer_error(struct web_answer *answer, unsigned status, const char *format, ...)
 {
     char text[STORE_TEXT];
@@ -35,7 +55,5 @@ void web_answer_error(struct web_answer *answer, unsigned status, const char *fo
     json_t *object = json_pack("{s:s}", "error", text);
     if (!object)
         object = json_pack("{s:s}", "error", "what went wrong cannot be put into words"); /* no UTF-8 */
-    answer->text = object ? json_dumps(object, JSON_COMPACT) : NULL;
-    answer->size = answer->text ? strlen(answer->text) : 0;
-    json_decref(object);
+    web_answer_json(answer, object);
 }

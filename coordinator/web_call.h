@@ -3,6 +3,7 @@
 #ifndef KROO_COORDINATOR_WEB_CALL_H
 #define KROO_COORDINATOR_WEB_CALL_H
 
+#include <jansson.h>
 #include <stdbool.h>
 #include <stddef.h>
 
@@ -54,6 +55,11 @@ extern const struct web_call web_calls[];
 /* NULL: there is none. */
 const struct web_call *web_call_find(const char *path);
 const struct web_file *web_file_find(const char *path);
+/* The cell of a column, by name; NULL for null, and where there is no such column. */
+const char *web_cell(const struct store_table *rows, size_t row, const char *column);
+/* Both take what they are given; NULL: no memory, and the answer has no text. */
+void web_answer_text(struct web_answer *answer, char *text);
+void web_answer_json(struct web_answer *answer, json_t *object);
 /* Fills the answer with {"error": ...}. */
 void web_answer_error(struct web_answer *answer, unsigned status, const char *format, ...)
     __attribute__((format(printf, 3, 4)));

@@ -10,13 +10,10 @@
 
 web_finish web_finish_experiment, web_finish_curve; /* named in web/api/ */
 
-/* The cell of a column, by name; "" for null. */
 static const char *cell(const struct store_table *rows, size_t row, const char *name)
 {
-    for (size_t c = 0; c < rows->columns; c++)
-        if (strcmp(rows->names[c], name) == 0)
-            return store_cell(rows, row, c);
-    return "";
+    const char *text = web_cell(rows, row, name);
+    return text ? text : "";
 }
 
 static double decimal(const struct store_table *rows, size_t row, const char *name)
@@ -41,13 +38,6 @@ static bool read_test(const struct store_table *rows, size_t row, struct sprt_te
                                .batch = (uint32_t)strtoul(cell(rows, row, "batch"), NULL, 10)};
     return statistics_model_parse(cell(rows, row, "sprt_model"), &test->model) == 0 &&
            sprt_validate(test, true, reason);
-}
-
-static void take_json(struct web_answer *answer, json_t *object)
-{
-    answer->text = object ? json_dumps(object, JSON_COMPACT | JSON_REAL_PRECISION(12)) : NULL;
-    answer->size = answer->text ? strlen(answer->text) : 0;
-    json_decref(object);
 }
 
 /* --- one experiment --- */
@@ -112,7 +102,7 @@ void web_finish_experiment(struct web_answer *answer, const struct store_table *
         json_decref(object);
         object = NULL;
     }
-    take_json(answer, object);
+    web_answer_json(answer, object);
 }
 
 /* --- its course --- */
@@ -145,5 +135,5 @@ void web_finish_curve(struct web_answer *answer, const struct store_table *rows)
             json_decref(points);
             points = NULL;
         }
-    take_json(answer, points ? json_pack("{s:o}", "points", points) : NULL);
+    web_answer_json(answer, points ? json_pack("{s:o}", "points", points) : NULL);
 }

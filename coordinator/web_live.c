@@ -8,6 +8,8 @@
 #include <string.h>
 #include <time.h>
 
+#include "coordinator/condition.h"
+
 struct web_live {
     struct web_store *stores;
     const struct web_call *call;
@@ -28,17 +30,6 @@ struct listener {
 };
 
 /* --- the pulse --- */
-
-static void deadline(struct timespec *out, int ms)
-{
-    clock_gettime(CLOCK_MONOTONIC, out);
-    out->tv_sec += ms / 1000;
-    out->tv_nsec += ms % 1000 * 1000000L;
-    if (out->tv_nsec >= 1000000000L) {
-        out->tv_sec++;
-        out->tv_nsec -= 1000000000L;
-    }
-}
 
 /* JSON of one line as an event. NULL without memory. */
 static char *as_event(const struct web_answer *answer, uint64_t version)
@@ -74,7 +65,6 @@ static void publish(struct web_live *live)
 static void *beat(void *context)
 {
     struct web_live *live = context;
-    struct timespec until;
     pthread_mutex_lock(&live->mutex);
     while (!live->stopping) {
         if (live->listeners == 0) {
@@ -84,7 +74,7 @@ static void *beat(void *context)
         pthread_mutex_unlock(&live->mutex);
         publish(live);
         pthread_mutex_lock(&live->mutex);
-        deadline(&until, WEB_PULSE_MS);
+        struct timespec until = condition_until(WEB_PULSE_MS);
         while (!live->stopping && pthread_cond_timedwait(&live->changed, &live->mutex, &until) != ETIMEDOUT)
             ;
     }
@@ -98,8 +88,7 @@ static void *beat(void *context)
 static bool next_event(struct listener *listener)
 {
     struct web_live *live = listener->live;
-    struct timespec until;
-    deadline(&until, WEB_QUIET_MS);
+    struct timespec until = condition_until(WEB_QUIET_MS);
     free(listener->text);
     listener->text = NULL;
     listener->at = 0;
@@ -168,16 +157,12 @@ struct MHD_Response *web_live_follow(struct web_live *live)
 struct web_live *web_live_create(struct web_store *stores, const struct web_call *call)
 {
     struct web_live *live = calloc(1, sizeof *live);
-    pthread_condattr_t monotonic;
     if (!live)
         return NULL;
     live->stores = stores;
     live->call = call;
     pthread_mutex_init(&live->mutex, NULL);
-    pthread_condattr_init(&monotonic);
-    pthread_condattr_setclock(&monotonic, CLOCK_MONOTONIC);
-    pthread_cond_init(&live->changed, &monotonic);
-    pthread_condattr_destroy(&monotonic);
+    condition_init(&live->changed);
     if (pthread_create(&live->thread, NULL, beat, live) == 0)
         return live;
     pthread_cond_destroy(&live->changed);

@@ -7,6 +7,7 @@
 #include <string.h>
 #include <time.h>
 
+#include "coordinator/condition.h"
 #include "proto/socket.h"
 
 struct web_orders {
@@ -26,15 +27,11 @@ struct web_orders {
 struct web_orders *web_orders_create(int wake)
 {
     struct web_orders *orders = calloc(1, sizeof *orders);
-    pthread_condattr_t monotonic;
     if (!orders)
         return NULL;
     orders->wake = wake;
     pthread_mutex_init(&orders->mutex, NULL);
-    pthread_condattr_init(&monotonic);
-    pthread_condattr_setclock(&monotonic, CLOCK_MONOTONIC);
-    pthread_cond_init(&orders->answered, &monotonic);
-    pthread_condattr_destroy(&monotonic);
+    condition_init(&orders->answered);
     return orders;
 }
 
@@ -58,10 +55,8 @@ static struct place *find_free(struct web_orders *orders)
 enum web_order_outcome web_orders_give(struct web_orders *orders, const struct web_order *order,
                                        char answer[MESSAGE_TEXT_MAX])
 {
-    struct timespec until;
+    struct timespec until = condition_until(WEB_ORDER_MS);
     enum web_order_outcome outcome = WEB_ORDER_LATE;
-    clock_gettime(CLOCK_MONOTONIC, &until);
-    until.tv_sec += WEB_ORDER_MS / 1000;
     answer[0] = '\0';
     pthread_mutex_lock(&orders->mutex);
     struct place *place = orders->stopping ? NULL : find_free(orders);

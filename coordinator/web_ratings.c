@@ -89,8 +89,7 @@ static void answer_one(struct web_answer *answer, const struct store_table *rows
                          json_array_size(players));
     } else if (head && rate(answer, head, players, scores)) {
         json_object_set(head, "players", players);
-        answer->text = json_dumps(head, JSON_COMPACT | JSON_REAL_PRECISION(12));
-        answer->size = answer->text ? strlen(answer->text) : 0;
+        web_answer_json(answer, json_incref(head));
     }
     json_decref(head);
     json_decref(players);
@@ -102,8 +101,7 @@ void web_ratings(struct web_answer *answer, const struct store_table *rows)
     if (rows->rows == 0 || rows->columns != COLUMNS) {
         web_answer_error(answer, 404, "there is no tournament of this name: /api/ratings lists them");
     } else if (rows->cells[COLUMN_ANSWER]) {
-        answer->text = strdup(rows->cells[COLUMN_ANSWER]);
-        answer->size = answer->text ? strlen(answer->text) : 0;
+        web_answer_text(answer, strdup(rows->cells[COLUMN_ANSWER]));
     } else {
         answer_one(answer, rows);
     }

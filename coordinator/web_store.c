@@ -7,6 +7,7 @@
 #include <string.h>
 #include <time.h>
 
+#include "coordinator/condition.h"
 #include "proto/log.h"
 #include "proto/progress.h"
 #include "sql/store_page.h"
@@ -27,16 +28,12 @@ struct web_store {
 struct web_store *web_store_create(const char *conninfo)
 {
     struct web_store *stores = calloc(1, sizeof *stores);
-    pthread_condattr_t monotonic;
     if (!stores || !(stores->conninfo = strdup(conninfo))) {
         free(stores);
         return NULL;
     }
     pthread_mutex_init(&stores->mutex, NULL);
-    pthread_condattr_init(&monotonic);
-    pthread_condattr_setclock(&monotonic, CLOCK_MONOTONIC);
-    pthread_cond_init(&stores->freed, &monotonic);
-    pthread_condattr_destroy(&monotonic);
+    condition_init(&stores->freed);
     return stores;
 }
 
@@ -68,9 +65,7 @@ static struct web_connection *pick(struct web_store *stores)
 
 static struct web_connection *take(struct web_store *stores)
 {
-    struct timespec until;
-    clock_gettime(CLOCK_MONOTONIC, &until);
-    until.tv_sec += WEB_QUEUE_MS / 1000;
+    struct timespec until = condition_until(WEB_QUEUE_MS);
     pthread_mutex_lock(&stores->mutex);
     struct web_connection *one = pick(stores);
     while (!one && pthread_cond_timedwait(&stores->freed, &stores->mutex, &until) != ETIMEDOUT)

@@ -22,10 +22,7 @@ struct subject {
 
 static const char *cell(const struct store_table *rows, const char *column)
 {
-    for (size_t i = 0; i < rows->columns; i++)
-        if (strcmp(rows->names[i], column) == 0)
-            return rows->cells[i];
-    return NULL;
+    return web_cell(rows, 0, column);
 }
 
 static int digit(char letter)
@@ -182,15 +179,10 @@ void web_weights(struct web_answer *answer, const struct store_table *rows)
     struct subject subject;
     const char *list = rows->rows > 0 ? cell(rows, "answer") : NULL;
     if (list) {
-        answer->text = strdup(list);
-        answer->size = answer->text ? strlen(answer->text) : 0;
+        web_answer_text(answer, strdup(list));
         return;
     }
-    if (subject_init(&subject, answer, rows)) {
-        json_t *object = describe(&subject, rows);
-        answer->text = object ? json_dumps(object, JSON_COMPACT | JSON_REAL_PRECISION(12)) : NULL;
-        answer->size = answer->text ? strlen(answer->text) : 0;
-        json_decref(object);
-    }
+    if (subject_init(&subject, answer, rows))
+        web_answer_json(answer, describe(&subject, rows));
     subject_done(&subject);
 }

@@ -9,6 +9,7 @@
 #include "coordinator/cli/args.h"
 #include "coordinator/cli/commands.h"
 #include "coordinator/cli/connect.h"
+#include "coordinator/condition.h"
 #include "proto/progress.h"
 #include "sql/store.h"
 
@@ -78,19 +79,6 @@ struct glance_source {
 /* Never freed: a thread that waits for an answer still looks at it when the program ends. */
 static struct glance_source only = {.mutex = PTHREAD_MUTEX_INITIALIZER};
 
-static struct timespec deadline_in(int ms)
-{
-    struct timespec time;
-    clock_gettime(CLOCK_MONOTONIC, &time);
-    time.tv_sec += ms / 1000;
-    time.tv_nsec += (long)(ms % 1000) * 1000000;
-    if (time.tv_nsec >= 1000000000) {
-        time.tv_sec++;
-        time.tv_nsec -= 1000000000;
-    }
-    return time;
-}
-
 /* Takes `told` (NULL: it is away, for `reason`), then waits for the next look; false when there is none. */
 static bool tell(struct side *side, json_t *told, const char *reason)
 {
@@ -105,7 +93,7 @@ static bool tell(struct side *side, json_t *told, const char *reason)
     snprintf(side->now.reason, sizeof side->now.reason, "%s", told ? "" : reason);
     side->answered = true;
     pthread_cond_broadcast(&source->changed);
-    struct timespec until = deadline_in(source->every_ms);
+    struct timespec until = condition_until(source->every_ms);
     while (!source->stopping && pthread_cond_timedwait(&source->stopped, &source->mutex, &until) == 0)
         ;
     bool goes_on = !source->stopping;
@@ -212,12 +200,8 @@ static int start(struct side *side, struct glance_source *source, void *(*look)(
 struct glance_source *glance_start(const struct settings *settings, uint64_t experiment, int every_ms,
                                    int patience_ms)
 {
-    pthread_condattr_t attributes;
-    pthread_condattr_init(&attributes);
-    pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC);
-    pthread_cond_init(&only.changed, &attributes);
-    pthread_cond_init(&only.stopped, &attributes);
-    pthread_condattr_destroy(&attributes);
+    condition_init(&only.changed);
+    condition_init(&only.stopped);
     only.settings = settings;
     only.experiment = experiment;
     only.every_ms = every_ms;
@@ -239,7 +223,7 @@ static void copy(const struct side *side, struct glance_side *out)
 
 void glance_read(struct glance_source *source, int wait_ms, struct glance *out)
 {
-    struct timespec until = deadline_in(wait_ms);
+    struct timespec until = condition_until(wait_ms);
     pthread_mutex_lock(&source->mutex);
     while ((!source->database.answered || !source->coordinator.answered) &&
            pthread_cond_timedwait(&source->changed, &source->mutex, &until) == 0)
