@@ -266,26 +266,52 @@ static enum store_error settle_disputes(struct round *round, const struct store_
     return error;
 }
 
-/* What the games that were stored capture. */
-static enum store_error count_captures(struct round *round, const struct store_game *games,
-                                       const enum store_outcome *outcome, size_t count)
+struct counting {
+    const struct ledger_book *book;
+    const struct store_game *games;
+    const enum store_outcome *outcome; /* NULL: as if all were new */
+    size_t count;
+    bool done, no_memory;
+    struct captures captures;
+};
+
+static void count_captures(void *context)
 {
-    struct captures captures = {0};
-    enum store_error error = STORE_OK;
-    for (size_t i = 0; i < count && error == STORE_OK; i++) {
-        const struct ledger *ledger = ledger_book_find(round->book, games[i].experiment);
-        uint64_t segment = games[i].pair / STORE_SEGMENT_PAIRS;
-        if (outcome[i] != STORE_GAME_INSERTED)
-            continue;
-        if (!ledger || !ledger->terms)
-            error = store_captures_forget(round->store, games[i].experiment, segment);
-        else if (captures_count(&captures, games[i].experiment, segment, &ledger->terms->rules,
-                                games[i].moves, games[i].plies) != 0)
-            error = STORE_ERROR_MEMORY;
+    struct counting *counting = context;
+    counting->done = true;
+    for (size_t i = 0; i < counting->count && !counting->no_memory; i++) {
+        const struct store_game *game = &counting->games[i];
+        const struct ledger *ledger = ledger_book_find(counting->book, game->experiment);
+        if (ledger && ledger->terms && (!counting->outcome || counting->outcome[i] == STORE_GAME_INSERTED))
+            counting->no_memory =
+                captures_count(&counting->captures, game->experiment, game->pair / STORE_SEGMENT_PAIRS,
+                               &ledger->terms->rules, game->moves, game->plies) != 0;
     }
-    for (size_t i = 0; i < captures.count && error == STORE_OK; i++)
-        error = store_captures_add(round->store, &captures.segments[i]);
-    captures_done(&captures);
+}
+
+/* What the games that were stored capture: what was counted of all of them, where all are new. */
+static enum store_error put_captures(struct round *round, struct counting *counting,
+                                     const enum store_outcome *outcome)
+{
+    enum store_error error = STORE_OK;
+    bool all = counting->done;
+    for (size_t i = 0; i < counting->count && error == STORE_OK; i++) {
+        const struct store_game *game = &counting->games[i];
+        const struct ledger *ledger = ledger_book_find(round->book, game->experiment);
+        all = all && outcome[i] == STORE_GAME_INSERTED;
+        if (outcome[i] == STORE_GAME_INSERTED && (!ledger || !ledger->terms))
+            error = store_captures_forget(round->store, game->experiment, game->pair / STORE_SEGMENT_PAIRS);
+    }
+    if (!all) {
+        captures_done(&counting->captures);
+        counting->no_memory = false;
+        counting->outcome = outcome;
+        count_captures(counting);
+    }
+    if (error == STORE_OK && counting->no_memory)
+        error = STORE_ERROR_MEMORY;
+    for (size_t i = 0; i < counting->captures.count && error == STORE_OK; i++)
+        error = store_captures_add(round->store, &counting->captures.segments[i]);
     return error;
 }
 
@@ -323,12 +349,15 @@ static enum store_error put_games(struct round *round, struct job *jobs)
             memcpy(games + at, job->results.games, job->results.count * sizeof *games);
             at += job->results.count;
         }
+    struct counting counting = {.book = round->book, .games = games, .count = count};
+    const struct store_beside beside = {count_captures, &counting};
     if (error == STORE_OK)
-        error = store_games_put(round->store, games, count, outcome);
+        error = store_games_put_beside(round->store, games, count, outcome, &beside);
     if (error == STORE_OK)
         error = store_faults_of_games(round->store, games, count);
     if (error == STORE_OK)
-        error = count_captures(round, games, outcome, count);
+        error = put_captures(round, &counting, outcome);
+    captures_done(&counting.captures);
     if (error == STORE_OK)
         error = hold_conflicts(round, games, outcome, count);
     for (size_t i = 0; i < count && error == STORE_OK; i++)

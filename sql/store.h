@@ -204,6 +204,13 @@ enum store_outcome { STORE_GAME_INSERTED, STORE_GAME_DUPLICATE, STORE_GAME_CONFL
  * game stays. Any order of input is fine. */
 enum store_error store_games_put(struct store *store, const struct store_game *games, size_t count,
                                  enum store_outcome *outcome);
+/* What the caller has to do while the server takes the games in: called once, or not at all; no call to the store. */
+struct store_beside {
+    void (*work)(void *context);
+    void *context;
+};
+enum store_error store_games_put_beside(struct store *store, const struct store_game *games, size_t count,
+                                        enum store_outcome *outcome, const struct store_beside *beside);
 
 /* Every stored game's standing in key order, for rebuilding a tally: calls `row` with pair, leg, half points.
  */

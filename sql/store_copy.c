@@ -108,7 +108,7 @@ void store_copy_bytes(struct store_copy *copy, const void *bytes, size_t size)
     put(copy, bytes, size);
 }
 
-enum store_error store_copy_end(struct store_copy *copy)
+void store_copy_send(struct store_copy *copy)
 {
     struct store *store = copy->store;
     if (copy->error == STORE_OK) {
@@ -123,7 +123,12 @@ enum store_error store_copy_end(struct store_copy *copy)
                           ? store_fail(store, STORE_ERROR_CONNECTION, "%s", PQerrorMessage(store->connection))
                           : store_wait(store, true);
     }
-    return copy->error == STORE_OK ? store_finish(store) : copy->error;
+}
+
+enum store_error store_copy_end(struct store_copy *copy)
+{
+    store_copy_send(copy);
+    return copy->error == STORE_OK ? store_finish(copy->store) : copy->error;
 }
 
 /* --- from the server --- */

@@ -22,6 +22,8 @@ void store_copy_i64(struct store_copy *copy, int64_t value);
 void store_copy_bool(struct store_copy *copy, bool value);
 void store_copy_bytes(struct store_copy *copy, const void *bytes, size_t size); /* NULL: SQL null */
 enum store_error store_copy_end(struct store_copy *copy);
+/* Its first half, after which the server works: store_finish is the other where copy->error is STORE_OK. */
+void store_copy_send(struct store_copy *copy);
 
 /* One field of a row from the server: size -1 is SQL null. The last field of a row is followed by a NUL. */
 struct store_field {

@@ -84,7 +84,8 @@ static bool is_first(const struct store_game *const *order, size_t place)
 
 /* --- the usual way --- */
 
-static enum store_error copy_games(struct store *store, const struct store_game *const *order, size_t count)
+static enum store_error copy_games(struct store *store, const struct store_game *const *order, size_t count,
+                                   const struct store_beside *beside)
 {
     struct store_copy copy;
     store_copy_begin(&copy, store, "copy game (" GAME_COLUMNS ") from stdin (format binary)");
@@ -92,7 +93,10 @@ static enum store_error copy_games(struct store *store, const struct store_game 
         store_copy_row(&copy, GAME_FIELDS);
         put_game(&copy, order[i]);
     }
-    return store_copy_end(&copy);
+    store_copy_send(&copy);
+    if (beside)
+        beside->work(beside->context);
+    return copy.error == STORE_OK ? store_finish(store) : copy.error;
 }
 
 /* --- the way that compares --- */
@@ -230,7 +234,7 @@ static enum store_error back_to_savepoint(struct store *store, enum store_error 
 
 static enum store_error put_sorted(struct store *store, const struct store_game *games,
                                    const struct store_game *const *order, size_t count,
-                                   enum store_outcome *outcome)
+                                   enum store_outcome *outcome, const struct store_beside *beside)
 {
     bool twice = false;
     for (size_t i = 1; i < count && !twice; i++)
@@ -240,7 +244,7 @@ static enum store_error put_sorted(struct store *store, const struct store_game 
         return error;
     error = STORE_ERROR_UNIQUE;
     if (!twice) {
-        error = copy_games(store, order, count);
+        error = copy_games(store, order, count, beside);
         if (error == STORE_OK)
             for (size_t i = 0; i < count; i++)
                 outcome[i] = STORE_GAME_INSERTED;
@@ -305,13 +309,19 @@ static enum store_error open_claims(struct store *store, const struct store_game
 enum store_error store_games_put(struct store *store, const struct store_game *games, size_t count,
                                  enum store_outcome *outcome)
 {
+    return store_games_put_beside(store, games, count, outcome, NULL);
+}
+
+enum store_error store_games_put_beside(struct store *store, const struct store_game *games, size_t count,
+                                        enum store_outcome *outcome, const struct store_beside *beside)
+{
     if (count == 0)
         return STORE_OK;
     assert(count <= INT32_MAX);
     const struct store_game **order = sort_games(games, count);
     if (order == NULL)
         return store_fail(store, STORE_ERROR_MEMORY, "no memory to sort %zu games", count);
-    enum store_error error = put_sorted(store, games, order, count, outcome);
+    enum store_error error = put_sorted(store, games, order, count, outcome, beside);
     free(order);
     if (error == STORE_OK)
         error = store_sessions_count(store, games, count, outcome);
