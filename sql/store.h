@@ -204,7 +204,7 @@ enum store_outcome { STORE_GAME_INSERTED, STORE_GAME_DUPLICATE, STORE_GAME_CONFL
  * game stays. Any order of input is fine. */
 enum store_error store_games_put(struct store *store, const struct store_game *games, size_t count,
                                  enum store_outcome *outcome);
-/* What the caller has to do while the server takes the games in: called once, or not at all; no call to the store. */
+/* What the caller does while the server takes the games in: called once or not at all; calls no store. */
 struct store_beside {
     void (*work)(void *context);
     void *context;
