@@ -262,7 +262,8 @@ bool audit_want(struct audit_book *book, uint64_t experiment, const struct audit
     uint32_t place = place_of(book, experiment, pair->pair);
     if (place == NONE) {
         struct load *load = NULL;
-        if (book->count >= AUDIT_TASKS_MAX || !reserve(book) || !(load = load_need(book, experiment)))
+        size_t most = pair->held ? AUDIT_TASKS_MAX + AUDIT_HELD_MAX : AUDIT_TASKS_MAX;
+        if (book->count >= most || !reserve(book) || !(load = load_need(book, experiment)))
             return false;
         load->tasks++;
         load->waiting++;

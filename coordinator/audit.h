@@ -19,6 +19,7 @@ enum {
     AUDIT_PPM = 1000000,
     AUDIT_PLAYED_MAX = 8,      /* workers remembered of a pair; five runs settle a dispute or block it */
     AUDIT_TASKS_MAX = 1 << 17, /* more are not taken: their audits are given up when the verdict is due */
+    AUDIT_HELD_MAX = 1 << 14,  /* beside them, of pairs that the prefix waits for */
     AUDIT_LOOKS_MAX = 4096,    /* tasks looked at for one request */
 };
 

@@ -311,6 +311,26 @@ static void book_agrees_with_a_plain_table(void **state)
     audit_book_destroy(book);
 }
 
+/* However many ordinary audits wait, a pair that the prefix waits for has its place. */
+static void what_the_prefix_waits_for_finds_room(void **state)
+{
+    (void)state;
+    struct audit_book *book = audit_book_create(TERM);
+    struct audit_pair pair = played(0, 1);
+    struct audit_lease lease;
+    for (pair.pair = 0; pair.pair < AUDIT_TASKS_MAX; pair.pair++)
+        assert_true(audit_want(book, 1, &pair));
+    assert_false(audit_want(book, 1, &pair));
+    pair.held = true;
+    for (uint64_t end = pair.pair + AUDIT_HELD_MAX; pair.pair < end; pair.pair++)
+        assert_true(audit_want(book, 1, &pair));
+    assert_false(audit_want(book, 1, &pair));
+    assert_true(audit_close(book, 1, AUDIT_TASKS_MAX, &lease));
+    assert_true(audit_want(book, 1, &pair));
+    assert_false(audit_want(book, 2, &pair));
+    audit_book_destroy(book);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -324,6 +344,7 @@ int main(void)
         cmocka_unit_test(experiments_are_apart),
         cmocka_unit_test(the_outlook_tells_whether_waiting_helps),
         cmocka_unit_test(book_agrees_with_a_plain_table),
+        cmocka_unit_test(what_the_prefix_waits_for_finds_room),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
