@@ -58,6 +58,7 @@ help:
 	  'make check      install what is missing, build, run every test' \
 	  'make bench      measure; table on the terminal, build/bench.json' \
 	  'make crowd      thousands of synthetic workers, and a coordinator killed under them' \
+  'make plots      the pictures of deploy/SCALE.md from their tables' \
   'make fuzz       long fuzz runs' \
   'make simulate   SECONDS=300 SEED=1: simulated clusters with every fault' \
   'make sprts      small sequential tests under faults: TESTS=2000 SEED=n' \
@@ -357,6 +358,11 @@ crowd: setup
 	@KROO_BUILD=$(abspath $(BUILD)) tests/bench/crowd.sh
 .PHONY: crowd
 
+plots: $(patsubst %.csv,%.svg,$(wildcard deploy/*.csv))
+deploy/%.svg: deploy/%.csv tests/bench/plot.awk
+	awk -F, -f tests/bench/plot.awk $< >$@
+.PHONY: plots
+
 bench: setup
 	@$(MAKE) --no-print-directory -j$$(nproc) all $(BUILD)/bench/load $(BUILD)/bench/trainer
 	@KROO_BUILD=$(abspath $(BUILD)) tests/bench/bench.sh
@@ -431,7 +437,8 @@ install: all man
 	for unit in deploy/systemd/*.service; do \
 	  sed 's|/usr/bin/|$(PREFIX)/bin/|' $$unit >$(DESTDIR)$(PREFIX)/lib/systemd/system/$${unit##*/}; done
 	chmod 644 $(DESTDIR)$(PREFIX)/lib/systemd/system/kroo-*.service
-	for page in README.md SECURITY.md docs/README.md docs/cluster.svg deploy/README.md deploy/SCALE.md \
+	for page in README.md SECURITY.md docs/README.md docs/cluster.svg deploy/README.md deploy/SCALE.md deploy/growth-games.svg \
+	  deploy/growth-workers.svg \
 	  coordinator/README.md proto/README.md sql/README.md weights/FORMAT.md; do \
 	  install -D -m 644 $$page $(DESTDIR)$(PREFIX)/share/doc/kroo/$$page; done
 	for folder in $(INSTALLED_EXAMPLES); do \

@@ -96,4 +96,8 @@ for document in $documents; do
     is "$document closes every fence" $(($(grep -c '^```' "$root/$document") % 2)) 0
 done
 ok "README.md has commands that run" test -n "$(blocks README.md sh)"
+for table in "$root"/deploy/*.csv; do
+    ok "the picture of ${table##*/} is drawn from it (make plots)" \
+        cmp <(awk -F, -f "$root/tests/bench/plot.awk" "$table") "${table%.csv}.svg"
+done
 done_testing
