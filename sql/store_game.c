@@ -126,25 +126,26 @@ static enum store_error copy_incoming(struct store *store, const struct store_ga
     return store_copy_end(&copy);
 }
 
-/* Under a time limit two runs of a game differ by nature: the stored one stands, and the other is no
- * conflict. Scalar subqueries, so that each game is looked up by key whatever the planner thinks of the
- * tables' sizes.
- */
-static const char compare_sql[] =
+static const char fresh_sql[] =
     "with fresh as (insert into game (" GAME_COLUMNS ") select " GAME_COLUMNS
     " from pg_temp.game_incoming where first order by experiment_id, pair_no, leg "
     "on conflict (experiment_id, pair_no, leg) do nothing returning experiment_id, pair_no, leg) "
     "update pg_temp.game_incoming i set outcome = 0 from fresh f where i.first "
-    "and (i.experiment_id, i.pair_no, i.leg) = (f.experiment_id, f.pair_no, f.leg);"
+    "and (i.experiment_id, i.pair_no, i.leg) = (f.experiment_id, f.pair_no, f.leg)";
 
+/* The rest is said of one experiment, $1: otherwise it would be planned for the partitions of all.
+ *
+ * Under a time limit two runs of a game differ by nature: the stored one stands, and the other is no
+ * conflict. Scalar subqueries, so that each game is looked up by key whatever the planner thinks of the
+ * tables' sizes. */
+static const char compare_sql[] =
     "update pg_temp.game_incoming i set outcome = (select case when (g.moves, g.result, g.reason, g.south, "
     "g.north, g.a_half_points, g.claimed) = (i.moves, i.result, i.reason, i.south, i.north, i.a_half_points, "
     "i.claimed) and g.scores is not distinct from i.scores then 1 when exists (select from experiment e "
     "join player p on p.id in (e.player_a, e.player_b) where e.id = i.experiment_id "
     "and ((p.options ->> 'time_ms')::bigint > 0 or (p.options ->> 'clock_ms')::bigint > 0)) then 1 else 2 "
-    "end from game g "
-    "where (g.experiment_id, g.pair_no, g.leg) = (i.experiment_id, i.pair_no, i.leg)) where i.outcome is "
-    "null;";
+    "end from game g where g.experiment_id = $1 and (g.pair_no, g.leg) = (i.pair_no, i.leg)) "
+    "where i.experiment_id = $1 and i.outcome is null";
 
 /* Every run of a disputed game is kept once: the stored one, those that differ, and, as long as the dispute
  * is open, those that agree with the stored one. */
@@ -153,27 +154,46 @@ static const char dispute_sql[] =
     "select i.experiment_id, i.pair_no, i.pair_no < (select prefix_pairs from experiment_counter c "
     "where c.experiment_id = i.experiment_id), min(format('leg %s came with other %s', i.leg, "
     "(select case when g.moves <> i.moves then 'moves' when g.scores is distinct from i.scores then 'scores' "
-    "else 'result' end from game g where (g.experiment_id, g.pair_no, g.leg) = (i.experiment_id, i.pair_no, "
-    "i.leg)))) from pg_temp.game_incoming i where i.outcome = 2 group by i.experiment_id, i.pair_no "
+    "else 'result' end from game g where g.experiment_id = $1 and (g.pair_no, g.leg) = (i.pair_no, i.leg)))) "
+    "from pg_temp.game_incoming i where i.experiment_id = $1 and i.outcome = 2 "
+    "group by i.experiment_id, i.pair_no "
     "order by i.experiment_id, i.pair_no on conflict (experiment_id, pair_no) do update set state = 'open', "
     "settled_at = null, settlement = null, was_counted = excluded.was_counted "
-    "where dispute.settlement like 'set aside%';"
+    "where dispute.settlement like 'set aside%'";
 
+static const char dispute_run_sql[] =
     "with run as ("
-    "select g.* from (select distinct experiment_id, pair_no, leg from pg_temp.game_incoming where outcome = "
-    "2) i, "
+    "select g.* from (select distinct pair_no, leg from pg_temp.game_incoming where experiment_id = $1 "
+    "and outcome = 2) i, "
     "lateral (select " GAME_COLUMNS
-    " from game g where (g.experiment_id, g.pair_no, g.leg) = (i.experiment_id, "
-    "i.pair_no, i.leg) limit 1) g "
-    "union all select " GAME_COLUMNS " from pg_temp.game_incoming where outcome in (1, 2)) "
+    " from game g where g.experiment_id = $1 and (g.pair_no, g.leg) = (i.pair_no, i.leg) limit 1) g "
+    "union all select " GAME_COLUMNS
+    " from pg_temp.game_incoming where experiment_id = $1 and outcome in (1, 2)) "
     "insert into dispute_run (dispute_id, leg, session_id, attempt, content_sha256, lease_id, moves, scores, "
     "result, reason, south, north, a_half_points, claimed, nodes, time_ms) "
     "select d.id, r.leg, r.session_id, r.attempt, game_content_sha256(r.moves, r.scores, r.result, r.reason, "
     "r.south, r.north, r.claimed), r.lease_id, r.moves, r.scores, r.result, r.reason, r.south, r.north, "
     "r.a_half_points, r.claimed, r.nodes, r.time_ms "
-    "from run r join dispute d on d.experiment_id = r.experiment_id and d.pair_no = r.pair_no and d.state = "
-    "'open' "
-    "on conflict do nothing;";
+    "from run r join dispute d on d.experiment_id = $1 and d.pair_no = r.pair_no and d.state = 'open' "
+    "on conflict do nothing";
+
+static enum store_error run_for(struct store *store, const char *sql, uint64_t experiment)
+{
+    struct store_parameters parameters = {0};
+    store_add_u64(&parameters, experiment);
+    return store_run(store, sql, &parameters, false, NULL);
+}
+
+/* Of each experiment in the batch, whose games are side by side. */
+static enum store_error run_for_each(struct store *store, const char *sql,
+                                     const struct store_game *const *order, size_t count)
+{
+    enum store_error error = STORE_OK;
+    for (size_t i = 0; i < count && error == STORE_OK; i++)
+        if (i == 0 || order[i - 1]->experiment != order[i]->experiment)
+            error = run_for(store, sql, order[i]->experiment);
+    return error;
+}
 
 static enum store_error read_outcomes(struct store *store, size_t count, enum store_outcome *outcome,
                                       bool *conflict, bool *duplicate)
@@ -206,12 +226,16 @@ static enum store_error compare_games(struct store *store, const struct store_ga
     bool conflict = false, duplicate = false;
     enum store_error error = copy_incoming(store, games, order, count);
     if (error == STORE_OK)
-        error = store_exec(store, compare_sql, NULL);
+        error = store_exec(store, fresh_sql, NULL);
+    if (error == STORE_OK)
+        error = run_for_each(store, compare_sql, order, count);
     if (error == STORE_OK)
         error = read_outcomes(store, count, outcome, &conflict, &duplicate);
     /* Agreeing runs of disputed pairs are recorded too, so duplicates alone also go there. */
+    if (error == STORE_OK && conflict)
+        error = run_for_each(store, dispute_sql, order, count);
     if (error == STORE_OK && (conflict || duplicate))
-        error = store_exec(store, dispute_sql, NULL);
+        error = run_for_each(store, dispute_run_sql, order, count);
     return error;
 }
 

@@ -6,8 +6,11 @@ set local search_path = kroo, pg_temp;
 
 -- The planner takes a young partition for empty and would sort or loop; hashing is right for any number of games.
 create or replace function rollup_fill(experiment bigint, first_pair bigint, end_pair bigint) returns void
-language sql security definer set search_path = kroo, pg_temp set enable_seqscan = off set enable_nestloop = off
-set enable_mergejoin = off set enable_sort = off set jit = off set work_mem = '32MB' as $$
+language plpgsql security definer set search_path = kroo, pg_temp set enable_seqscan = off set enable_nestloop = off
+set enable_mergejoin = off set enable_sort = off set jit = off set work_mem = '32MB' set plan_cache_mode = force_custom_plan
+as $$
+#variable_conflict use_column
+begin
     with g as materialized (
         select g.pair_no, g.leg, left(g.moves, 4) as opening, g.plies, g.result, g.reason, g.a_half_points
         from game g where g.experiment_id = experiment and g.pair_no >= first_pair and g.pair_no < end_pair
@@ -38,13 +41,6 @@ set enable_mergejoin = off set enable_sort = off set jit = off set work_mem = '3
             g a, g b
         where a.leg = 0 and b.leg = 1 and a.pair_no = b.pair_no
     ) p
-    group by p.opening
+    group by p.opening;
+end
 $$;
-
--- Penalties of the planner look like great costs, for which it would compile (130 ms more for a segment in psql).
-alter function rollup_endings(bigint, bigint, bigint) set jit = off;
-alter function rollup_openings(bigint, bigint, bigint) set jit = off;
-alter function rollup_pairs(bigint, bigint, bigint) set jit = off;
-alter function rollup_sessions(bigint, bigint, bigint) set jit = off;
-alter function rollup_endings(bigint, bigint, bigint) set enable_sort = off;
-alter function rollup_openings(bigint, bigint, bigint) set enable_sort = off;
