@@ -332,7 +332,8 @@ $$;
 -- A join of the view would be planned for all partitions, too.
 create function games_between(experiment bigint, first_pair bigint, end_pair bigint)
 returns table (pair_no bigint, leg smallint, moves text, plies integer, result text, reason text, a_half_points smallint)
-language plpgsql stable rows 1000 set search_path = kroo, pg_temp set plan_cache_mode = force_custom_plan as $$
+language plpgsql stable rows 1000 set search_path = kroo, pg_temp set enable_seqscan = off set jit = off
+set plan_cache_mode = force_custom_plan as $$
 #variable_conflict use_column
 begin
     return query
@@ -360,3 +361,56 @@ from dispute d
     join game g on g.experiment_id = d.experiment_id and g.pair_no = d.pair_no
 where d.state = 'open'
     and not exists (select from pair_repeat r where r.experiment_id = d.experiment_id and r.pair_no = d.pair_no);
+
+-- Who played the pairs of a range: whole segments by the roll-up of sessions, the rest by the games.
+create function range_sessions(experiment bigint, planned_pairs bigint, first_pair bigint, pair_count bigint)
+returns table (session_id bigint, games bigint)
+language plpgsql stable rows 10 set search_path = kroo, pg_temp set plan_cache_mode = force_custom_plan as $$
+#variable_conflict use_column
+declare
+    size constant bigint := rollup_segment_pairs();
+    end_pair constant bigint := first_pair + pair_count;
+    first_segment constant bigint := (first_pair + size - 1) / size;
+    end_segment bigint := end_pair / size;
+begin
+    if end_pair >= planned_pairs and not exists (select from game g
+            where g.experiment_id = experiment and g.pair_no >= range_sessions.planned_pairs) then
+        end_segment := (planned_pairs + size - 1) / size;
+    end if;
+    return query
+    select k.session_id, sum(k.games)::bigint
+    from (
+        select u.session_id, u.games from session_rollup u
+        where u.experiment_id = experiment and u.segment >= first_segment and u.segment < end_segment
+        union all
+        select g.session_id, 1 from game g
+        where g.experiment_id = experiment and g.pair_no >= range_sessions.first_pair
+            and g.pair_no < case when first_segment < end_segment then first_segment * size else end_pair end
+        union all
+        select g.session_id, 1 from game g
+        where first_segment < end_segment and g.experiment_id = experiment and g.pair_no >= end_segment * size
+            and g.pair_no < end_pair
+    ) k
+    group by k.session_id;
+end
+$$;
+comment on function range_sessions(bigint, bigint, bigint, bigint) is
+    'Games of a range of an experiment''s pairs by the session that played them.';
+
+create or replace view weights_provenance as
+select l.weights, l.sha256, l.distance, l.ancestor, l.ancestor_sha256, l.training_run_id, t.kind, t.trainer_build,
+    t.core_type, t.data_sha256, m.experiment as experiment_id, m.first_pair, m.pair_count, e.rules, e.seed,
+    e.opening_plies, e.noise_ppm, wa.number as weights_a, a.engine_build as engine_a, a.options as limits_a,
+    wb.number as weights_b, b.engine_build as engine_b, b.options as limits_b, g.games, g.session_id,
+    s.peer as worker_peer, p.name as worker_peer_name, s.name as worker, s.engine_build as worker_engine
+from weights_lineage l
+    join training_run t on t.id = l.training_run_id
+    cross join lateral jsonb_to_recordset(t.manifest) as m (experiment bigint, first_pair bigint, pair_count bigint)
+    left join experiment e on e.id = m.experiment
+    left join player a on a.id = e.player_a
+    left join player b on b.id = e.player_b
+    left join weights wa on wa.sha256 = a.weights_sha256
+    left join weights wb on wb.sha256 = b.weights_sha256
+    left join lateral range_sessions(m.experiment, e.planned_pairs, m.first_pair, m.pair_count) g on true
+    left join session s on s.id = g.session_id
+    left join peer p on p.public_key = s.peer;

@@ -134,7 +134,9 @@ select set_eq($$select proname::text from pg_proc where pronamespace = 'kroo'::r
     and has_function_privilege('kroo_reader', oid, 'EXECUTE')$$, words($$
     counters_recompute
     experiment_descendants
+    games_between
     games_by_time
+    range_sessions
     repeats_by_text
     rollup_due
     rollup_endings
