@@ -30,7 +30,7 @@ begin
 end
 $$;
 begin;
-select plan(23);
+select plan(28);
 select cmp_ok(touched('select count(*) from game'), '>=', 12::bigint, 'the counter counts');
 select is(touched(query), 1::bigint, query) from unnest(array[
     'select count(*) from replay_wanted(7, null)',
@@ -54,6 +54,11 @@ select is(touched(query), 1::bigint, query) from unnest(array[
     'select * from opening_score where experiment_id = 7',
     'select * from first_move_score where experiment_id = 7',
     'select * from game_length where experiment_id = 7',
-    'select * from verdict_standing where experiment_id = 7']) query;
+    'select * from verdict_standing where experiment_id = 7',
+    'select * from game_trusted where experiment_id = 7',
+    'select * from game_repeats where experiment_id = 7',
+    'select * from pair_score where experiment_id = 7',
+    'select * from opening_pairs where experiment_id = 7',
+    'select * from opening_pair_count where experiment_id = 7']) query;
 select * from finish();
 rollback;
