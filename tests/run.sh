@@ -1,6 +1,6 @@
 #!/bin/sh
 # Runs test programs that speak TAP and adds them up: tests/run.sh PROGRAM...
-# Prints the failures with what led to them, a line for each program, and last `N passed, N failed`.
+# Prints the failures with what led to them (of much, its end), a line for each program, and last `N passed, N failed`.
 # A program that dies, prints no test, or exits non-zero without a `not ok` counts as one failure.
 set -u
 passed=0 failed=0
@@ -19,6 +19,8 @@ for program in "$@"; do
     failed=$((failed + bad))
     if [ "$bad" -gt 0 ]; then
         printf '%s: %d passed, %d FAILED (exit status %d)\n' "$program" "$ok" "$bad" "$status"
+        said=$(grep -vc '^ok ' "$log")
+        [ "$said" -le 60 ] || grep -A 3 '^not ok ' "$log" | head -n 40 | sed 's/^/    /'
         grep -v '^ok ' "$log" | tail -n 60 | sed 's/^/    /'
     else
         printf '%s: %d passed\n' "$program" "$ok"

@@ -2,7 +2,11 @@
 # `kroo up` and `kroo down`: again and again, with more and fewer workers, over remains and beside strangers.
 . "$(dirname "$0")/lib.sh"
 
-workers() { pgrep -cf -- "kroo-worker.*$dir/"; }
+# What a worker forks looks like one until it runs something else.
+workers() {
+    pgrep -f -- "kroo-worker.*$dir/" | xargs -r ps -o pid=,ppid= -p |
+        awk '{ parent[$1] = $2 } END { for (pid in parent) count += !(parent[pid] in parent); print count + 0 }'
+}
 
 fails "down without a cluster is refused" 1 'no private cluster' "$kroo" down --dir "$dir"
 ok "up" "$kroo" up --dir "$dir" --workers 2
