@@ -9,8 +9,9 @@ counters() {
 }
 stored_any() { [ "$(sql "select games_stored > 0 from experiment_counter where experiment_id = $id")" = t ]; }
 finished() { [ "$(sql "select state from experiment where id = $id")" = finished ]; }
+# Where no var/kroo.conf of the demo says whose engines are trusted.
 worker() { # NAME SLOTS
-    kroo-worker --endpoint "$endpoint" --name "$1" --slots "$2" --state "$work/$1" 2>"$work/$1.log" &
+    (cd "$work" && exec kroo-worker --endpoint "$endpoint" --name "$1" --slots "$2" --state "$work/$1" 2>"$work/$1.log") &
 }
 open_leases() {
     sql "select count(*) from lease l join session s on s.id = l.session_id where l.experiment_id = $id and l.state = 'open' and s.name like '$1'"
