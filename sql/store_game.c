@@ -177,21 +177,18 @@ static const char dispute_run_sql[] =
     "from run r join dispute d on d.experiment_id = $1 and d.pair_no = r.pair_no and d.state = 'open' "
     "on conflict do nothing";
 
-static enum store_error run_for(struct store *store, const char *sql, uint64_t experiment)
-{
-    struct store_parameters parameters = {0};
-    store_add_u64(&parameters, experiment);
-    return store_run(store, sql, &parameters, false, NULL);
-}
-
 /* Of each experiment in the batch, whose games are side by side. */
 static enum store_error run_for_each(struct store *store, const char *sql,
                                      const struct store_game *const *order, size_t count)
 {
     enum store_error error = STORE_OK;
-    for (size_t i = 0; i < count && error == STORE_OK; i++)
-        if (i == 0 || order[i - 1]->experiment != order[i]->experiment)
-            error = run_for(store, sql, order[i]->experiment);
+    for (size_t i = 0; i < count && error == STORE_OK; i++) {
+        if (i > 0 && order[i - 1]->experiment == order[i]->experiment)
+            continue;
+        struct store_parameters parameters = {0};
+        store_add_u64(&parameters, order[i]->experiment);
+        error = store_run(store, sql, &parameters, false, NULL);
+    }
     return error;
 }
 
